@@ -1,0 +1,131 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/recollect-go/recollect/scope"
+)
+
+// Provider decides what is stored and found. The library decides when it is asked, for whom, and what becomes of the answer. Package
+// memorytest checks the rules stated at Handlers.
+type Provider interface {
+	// Attach is called once per slot, by New. It checks the configuration and has no side effects.
+	Attach(slot SlotInfo) (Handlers, error)
+}
+
+// SlotInfo is what a provider is told about the slot that it serves.
+type SlotInfo struct {
+	Name        string
+	Description string
+	Node        string
+	Development bool
+}
+
+// Handlers are the functions of a provider. All of them may be called concurrently, for different keys and for the same one. A nil
+// function is not called; Recall is required. Requests are read-only and may be kept. An Operation's Key is the partition of every
+// read and write: nothing stored under another key may influence a result. Handlers is itself a Provider.
+type Handlers struct {
+	// Recall returns what the model should see before the turn. It is called once per turn, and the answer is validated and committed
+	// as a whole. The same operation id must get the same answer.
+	Recall func(context.Context, *TurnStarted) ([]Item, error)
+
+	// RecallCompacted returns what the model should see after a compaction.
+	RecallCompacted func(context.Context, *CompactionCompleted) ([]Item, error)
+
+	// CaptureTurn stores what is worth keeping of a successful turn. The operation id is an idempotency key: a repeated call
+	// adds nothing.
+	CaptureTurn func(context.Context, *TurnCompleted) error
+
+	// CaptureCompaction stores what is worth keeping of a history that is about to be summarized. An error stops the compaction.
+	CaptureCompaction func(context.Context, *CompactionRequested) error
+
+	// Tools returns the tools for one turn, bound to the request's key. No tool may take a scope, a namespace or a key as an argument.
+	Tools func(context.Context, *ToolsRequest) ([]Tool, error)
+
+	// Erase removes everything stored under the key. A repeated call succeeds.
+	Erase func(context.Context, *EraseRequest) error
+}
+
+// Attach returns h.
+func (h Handlers) Attach(SlotInfo) (Handlers, error) { return h, nil }
+
+// Item is one recalled piece of text.
+type Item struct {
+	// ID makes the item replace the earlier one of the same slot, namespace and scope. At most 1024 bytes, unique in its list; ""
+	// means none, and items without an ID accumulate.
+	ID string
+	// Content must not be blank. It is data for the model, never instructions.
+	Content string
+}
+
+// Operation says on whose behalf a provider is called. Every request carries one.
+type Operation struct {
+	// ID is the stable name of this call, an idempotency key; "" in tool and erase requests.
+	ID        string
+	Key       string
+	Namespace scope.Namespace
+	Scope     scope.Scope
+	Slot      string
+	Session   SessionInfo
+}
+
+// SessionInfo identifies a session and its callers.
+type SessionInfo struct {
+	ID        string
+	Node      string
+	Current   *scope.Principal
+	Initiator *scope.Principal
+	Channel   map[string]any
+}
+
+// Turn is one user delivery.
+type Turn struct {
+	ID       string
+	Sequence int64
+	Input    []Message
+	// Start is the index in the request's Messages at which the turn's own messages begin.
+	Start int
+}
+
+// TurnStarted asks for what the model should see before a turn. Messages is the history before the turn.
+type TurnStarted struct {
+	Operation
+	Messages []Message
+	Turn     Turn
+}
+
+// TurnCompleted offers a successful turn. Messages is the whole history, the turn's answer included.
+type TurnCompleted struct {
+	Operation
+	Messages []Message
+	Turn     Turn
+}
+
+// CompactionRequested offers the history before it is summarized.
+type CompactionRequested struct {
+	Operation
+	Messages    []Message
+	Turn        *Turn // nil between turns
+	ModelID     string
+	InputTokens int64 // as the model's provider counted them; 0 when unknown
+}
+
+// CompactionCompleted asks for what the model should see after a compaction. Messages is the new history.
+type CompactionCompleted struct {
+	Operation
+	Messages []Message
+	Turn     *Turn // nil between turns
+	ModelID  string
+}
+
+// ToolsRequest asks for the tools of a turn.
+type ToolsRequest struct {
+	Operation
+	Messages []Message // nil when a call is resumed elsewhere
+	Turn     Turn      // without input when a call is resumed elsewhere
+}
+
+// EraseRequest asks for the removal of everything under the operation's key.
+type EraseRequest struct {
+	Operation
+}

@@ -1,0 +1,41 @@
+package memory
+
+import (
+	"time"
+
+	"github.com/recollect-go/recollect/scope"
+)
+
+// Slot is one named memory of an agent.
+type Slot struct {
+	// Name matches ^[A-Za-z][A-Za-z0-9_-]{0,63}$ and is unique; "eve" and names beginning with "eve__" are reserved.
+	Name string
+	// Description goes before the description of every tool of the slot. "" means none.
+	Description string
+	// Provider is required.
+	Provider Provider
+	// Scope is required.
+	Scope scope.Resolver
+	// Namespace nil means the default namespace of the application root or Vercel project.
+	Namespace scope.NamespaceResolver
+	// Visibility says which callers see a record once it is recalled.
+	Visibility Visibility
+	// Timeout bounds the slot's recall at the start of a turn, in addition to the turn's context. 0 means no bound of its own.
+	Timeout time.Duration
+	// BestEffort lets a turn start without this slot when it fails. The failure is logged and observed.
+	BestEffort bool
+	// Tools sees every tool of the slot, under its unqualified name, and returns it, another one, or false to leave it out. nil keeps
+	// all of them.
+	Tools func(Tool) (Tool, bool)
+}
+
+// Visibility says which callers of a session see a recalled record.
+type Visibility string
+
+const (
+	// VisibilityScope shows a record only to turns of the scope that it was recalled for. It is the default; "" means it.
+	VisibilityScope Visibility = "scope"
+	// VisibilitySession shows a record to every later turn of the session in the same namespace. It is for one trusted audience, and cannot take
+	// back what a model has answered.
+	VisibilitySession Visibility = "session"
+)
