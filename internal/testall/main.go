@@ -63,13 +63,11 @@ type skip struct{ name, reason string }
 
 // event is one line of go test -json; see go doc test2json.
 type event struct {
-	Action      string
-	Package     string
-	ImportPath  string
-	Test        string
-	Output      string
-	Elapsed     float64
-	FailedBuild string
+	Action  string
+	Package string
+	Test    string
+	Output  string
+	Elapsed float64
 }
 
 func (e *event) name() string { return e.Package + "." + e.Test }
