@@ -27,20 +27,3 @@ func (f ResolverFunc) ResolveScope(ctx context.Context, r *Request) (Scope, erro
 
 // ResolveScope returns s.
 func (s Scope) ResolveScope(context.Context, *Request) (Scope, error) { return s, nil }
-
-// NamespaceResolver says which application domain a turn's memory belongs to. It is asked after the scope, only when that is not
-// zero. The zero Namespace disables the slot for the turn; an error fails the turn's start.
-type NamespaceResolver interface {
-	ResolveNamespace(ctx context.Context, r *Request) (Namespace, error)
-}
-
-// NamespaceFunc is a function that is a NamespaceResolver.
-type NamespaceFunc func(ctx context.Context, r *Request) (Namespace, error)
-
-// ResolveNamespace calls f.
-func (f NamespaceFunc) ResolveNamespace(ctx context.Context, r *Request) (Namespace, error) {
-	return f(ctx, r)
-}
-
-// ResolveNamespace returns n.
-func (n Namespace) ResolveNamespace(context.Context, *Request) (Namespace, error) { return n, nil }

@@ -1,13 +1,19 @@
 package scope
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"log/slog"
 	"slices"
+
+	"github.com/recollect-go/recollect/internal/ecma"
 )
 
 // Scope says who or what shares a memory: a string, or a tuple of strings. The zero Scope disables the slot. A string and
-// a one-tuple of it are different scopes. A Scope is immutable, and a Resolver of itself.
+// a one-tuple of it are different scopes. A Scope is immutable, and a Resolver of itself. Formatting and logging one tells its form and
+// not its value.
 type Scope struct {
 	form  form
 	text  string
@@ -45,20 +51,64 @@ func (s Scope) Parts() []string {
 	return slices.Clone(s.parts)
 }
 
-// MarshalJSON writes a string, an array of strings, or null for the zero Scope.
+// Format writes the form of s, such as "scope of 2 components", for every verb. Scope values identify people and stay out of messages.
+func (s Scope) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.describe())) }
+
+// LogValue keeps the value out of logs, also of those that write JSON.
+func (s Scope) LogValue() slog.Value { return slog.StringValue(s.describe()) }
+
+func (s Scope) describe() string {
+	switch s.form {
+	case formString:
+		return "scope of a string"
+	case formTuple:
+		return fmt.Sprintf("scope of %d components", len(s.parts))
+	}
+	return "zero scope"
+}
+
+// MarshalJSON writes a string, an array of strings, or null for the zero Scope. Text that is not valid UTF-8 is an error
+// matching ErrInvalidUTF8.
 func (s Scope) MarshalJSON() ([]byte, error) {
 	switch s.form {
 	case formString:
-		return json.Marshal(s.text)
+		return appendJSON(nil, s.text)
 	case formTuple:
-		return json.Marshal(append([]string{}, s.parts...))
+		return appendJSONTuple(nil, s.parts)
 	}
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+func appendJSONTuple(dst []byte, parts []string) ([]byte, error) {
+	dst = append(dst, '[')
+	for i, part := range parts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		var err error
+		if dst, err = appendJSON(dst, part); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+func appendJSON(dst []byte, s string) ([]byte, error) {
+	if ecma.Valid(s) != nil {
+		return nil, ErrInvalidUTF8
+	}
+	return ecma.AppendQuote(dst, s), nil
+}
+
+var errScopeJSON = errors.New("scope: JSON is neither a string nor an array of strings")
+
+// UnmarshalJSON reads what MarshalJSON writes. Text without a UTF-8 form, a lone surrogate included, is an error matching ErrInvalidUTF8;
+// nothing is replaced.
 func (s *Scope) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
+	if err := checkJSON(data); err != nil {
+		return err
+	}
+	if bytes.Equal(data, []byte("null")) {
 		*s = Scope{}
 		return nil
 	}
@@ -67,14 +117,20 @@ func (s *Scope) UnmarshalJSON(data []byte) error {
 		*s = String(text)
 		return nil
 	}
-	var parts []string
-	if json.Unmarshal(data, &parts) == nil {
-		*s = Tuple(parts...)
-		return nil
+	var parts []*string // null is not a component
+	if json.Unmarshal(data, &parts) != nil || parts == nil || slices.Contains(parts, nil) {
+		return errScopeJSON
 	}
-	return errors.New("scope: neither a string nor an array of strings")
+	*s = Scope{form: formTuple, parts: make([]string, len(parts))}
+	for i, part := range parts {
+		s.parts[i] = *part
+	}
+	return nil
 }
 
-// Namespace is the application domain inside which a scope means something. The zero Namespace disables the slot. A
-// Namespace is a NamespaceResolver of itself.
-type Namespace string
+func checkJSON(data []byte) error {
+	if err := ecma.ValidJSON(data); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalidUTF8, err)
+	}
+	return nil
+}
