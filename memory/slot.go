@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/recollect-go/recollect/scope"
@@ -20,9 +22,11 @@ type Slot struct {
 	Namespace scope.NamespaceResolver
 	// Visibility says which callers see a record once it is recalled.
 	Visibility Visibility
-	// Timeout bounds the slot's recall at the start of a turn, in addition to the turn's context. 0 means no bound of its own.
+	// Timeout bounds each of the slot's calls at the start of a turn (resolving, recall, tools) in addition to the turn's context. It holds
+	// also when the provider ignores its context. 0 means no bound of its own.
 	Timeout time.Duration
-	// BestEffort lets a turn start without this slot when it fails. The failure is logged and observed.
+	// BestEffort lets a turn start without this slot when it fails, resolver and limits included. The failure is logged and observed, and
+	// the slot has no new records, tools or captures in that turn. Records of earlier turns stay visible if its scope is known.
 	BestEffort bool
 	// Tools sees every tool of the slot, under its unqualified name, and returns it, another one, or false to leave it out. nil keeps
 	// all of them.
@@ -39,3 +43,22 @@ const (
 	// back what a model has answered.
 	VisibilitySession Visibility = "session"
 )
+
+func (v Visibility) orDefault() Visibility {
+	if v == "" {
+		return VisibilityScope
+	}
+	return v
+}
+
+func (v Visibility) known() bool { return v == VisibilityScope || v == VisibilitySession }
+
+// nameGrammar is that of slots, tools and qualified tool names.
+var nameGrammar = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+
+func validName(name string) bool { return nameGrammar.MatchString(name) }
+
+// reservedName reports whether a name belongs to eve.
+func reservedName(name string) bool { return name == "eve" || strings.HasPrefix(name, "eve__") }
+
+func validSlotName(name string) bool { return validName(name) && !reservedName(name) }

@@ -18,6 +18,8 @@ type Tool struct {
 	Render func(ctx context.Context, result *ToolResult) (string, error)
 	// Call runs the tool. Its input is one JSON object. An error is something the model may read and act on.
 	Call func(ctx context.Context, call *ToolCall) (json.RawMessage, error)
+
+	bound *binding // set in a TurnView
 }
 
 // ToolCall is one call by the model.

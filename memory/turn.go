@@ -2,16 +2,7 @@ package memory
 
 import "context"
 
-// Memory is the memories of one agent node. It holds no conversation and may be used concurrently.
-type Memory struct{}
-
-// New returns the memories of the given slots, or one error that lists every problem.
-func New(slots []Slot, opts *Options) (*Memory, error) { panic("being written") }
-
-// Options configures New. nil means all defaults.
-type Options struct{}
-
-// TurnStart is a turn that the host wants to begin. History is durable, with records and their attribution.
+// TurnStart is a turn that the host begins, resumes or completes. History is durable, with records and their attribution.
 type TurnStart struct {
 	Session     SessionInfo
 	Turn        Turn // Start is ignored
@@ -23,6 +14,7 @@ type TurnStart struct {
 type TurnView struct {
 	Records     []Message // to be inserted into the history directly before the turn's input
 	Messages    []Message // what the model sees: the projection of history, records and input
+	Start       int       // index in Messages at which the turn's own messages begin
 	Tools       []Tool    // under their qualified names, bound to the turn's locks
 	Bookkeeping Bookkeeping
 }
@@ -37,9 +29,8 @@ func (m *Memory) ResumeTurn(ctx context.Context, r *TurnStart) (*TurnView, error
 	panic("being written")
 }
 
-// CompleteTurn runs the captures of a turn that succeeded. History includes the answer.
-func (m *Memory) CompleteTurn(ctx context.Context, r *TurnStart) error { panic("being written") }
-
-// Bookkeeping is what the library must remember between calls of one session: locks and digests of recalls. It is opaque JSON,
-// sensitive, and belongs into server-side storage beside the history. The zero Bookkeeping is that of a new session.
-type Bookkeeping struct{}
+// CompleteTurn runs the captures of a turn that succeeded. History includes the answer. The bookkeeping that it returns is valid also beside
+// an error of captures, which never undo the turn; store it.
+func (m *Memory) CompleteTurn(ctx context.Context, r *TurnStart) (Bookkeeping, error) {
+	panic("being written")
+}

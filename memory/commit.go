@@ -1,0 +1,224 @@
+package memory
+
+import (
+	"fmt"
+
+	"github.com/recollect-go/recollect/internal/ecma"
+	"github.com/recollect-go/recollect/scope"
+)
+
+// maxItemID is the limit of an item id, in bytes.
+const maxItemID = 1024
+
+// Batch is the answer of one recall, for Commit.
+type Batch struct {
+	Slot        string
+	Namespace   scope.Namespace
+	Scope       scope.Scope
+	Visibility  Visibility // "" means VisibilityScope
+	OperationID string
+	Items       []Item
+}
+
+// Commit is the last part of StartTurn, for a host whose workflow engine runs each recall as a step of its own. It validates the
+// batches and returns the records to append to the history, and the bookkeeping with the batches' digests and locks, which replace the
+// earlier ones. A batch whose operation was committed before with the same items adds nothing; with other items it is an error matching
+// ErrReplay. Whatever is wrong with one batch, none is committed.
+func (b Bookkeeping) Commit(history []Message, batches []Batch) ([]Message, Bookkeeping, error) {
+	if err := usableHistory(history); err != nil {
+		return nil, b, err
+	}
+	locks := make([]lock, len(batches))
+	answers := make([]*answer, len(batches))
+	for i, batch := range batches {
+		var err error
+		if locks[i], err = batch.lock(); err != nil {
+			return nil, b, err
+		}
+		if answers[i], err = newAnswer(&locks[i], batch.OperationID, batch.Items); err == nil {
+			err = answers[i].compare(b.digests())
+		}
+		if err != nil {
+			return nil, b, &SlotError{batch.Slot, PhaseTurnStarted, err}
+		}
+	}
+	records, digests := commit(history, b.digests(), answers)
+	return records, b.with(locks, digests), nil
+}
+
+func (b *Batch) lock() (lock, error) {
+	l := lock{slot: b.Slot, namespace: b.Namespace, scope: b.Scope, visibility: b.Visibility.orDefault()}
+	if !validSlotName(b.Slot) || !l.visibility.known() || b.OperationID == "" {
+		return l, fmt.Errorf("%w: batch without a valid slot, visibility or operation id", ErrInvalidRequest)
+	}
+	var err error
+	if l.keys, err = scope.Derive(b.Namespace, b.Scope); err != nil {
+		return l, &SlotError{b.Slot, PhaseScope, err}
+	}
+	return l, nil
+}
+
+// answer is what a slot's recall returned, checked.
+type answer struct {
+	lock        *lock
+	operationID string
+	items       []Item
+	keys        []string // of the items; "" for one without an id
+	digest      string
+	replayed    bool // the same was committed before
+}
+
+// newAnswer checks what a recall returned.
+func newAnswer(l *lock, operationID string, items []Item) (*answer, error) {
+	keys, err := itemKeys(items)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{lock: l, operationID: operationID, items: items, keys: keys, digest: digestItems(items, keys)}, nil
+}
+
+// compare looks for an earlier commit of the same operation. One with another result is an error.
+func (a *answer) compare(digests []operationDigest) error {
+	known, ok := findDigest(digests, a.operationID)
+	if ok && known != a.digest {
+		return fmt.Errorf("operation %q: %w", a.operationID, ErrReplay)
+	}
+	a.replayed = ok
+	return nil
+}
+
+// commit returns the records that the answers add to a history, in the order of the answers, and the digests with theirs behind.
+func commit(history []Message, digests []operationDigest, answers []*answer) ([]Message, []operationDigest) {
+	latest := latestContents(history, answers)
+	var records []Message
+	known := digests
+	digests = make([]operationDigest, len(known), len(known)+len(answers))
+	copy(digests, known)
+	for _, a := range answers {
+		if a.replayed {
+			continue
+		}
+		digests = append(digests, operationDigest{a.operationID, a.digest})
+		records = a.appendRecords(records, latest)
+	}
+	return records, digests
+}
+
+// latestContents returns the latest content of every keyed item in the history, or nil when no answer has a keyed item to
+// compare with.
+func latestContents(history []Message, answers []*answer) map[identity]string {
+	if !anyKeyed(answers) {
+		return nil
+	}
+	latest := make(map[identity]string)
+	for _, message := range history {
+		if a := message.m.attribution; a != nil && a.itemKey != "" {
+			latest[a.identity] = message.m.text
+		}
+	}
+	return latest
+}
+
+func anyKeyed(answers []*answer) bool {
+	for _, a := range answers {
+		for _, key := range a.keys {
+			if key != "" && !a.replayed {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// appendRecords appends the records of an answer. A keyed item whose latest value is the same is left out.
+func (a *answer) appendRecords(records []Message, latest map[identity]string) []Message {
+	for i, item := range a.items {
+		id := identity{a.lock.slot, a.lock.keys.Namespace, a.lock.keys.Scope, a.keys[i]}
+		if id.itemKey != "" {
+			if content, known := latest[id]; known && content == item.Content {
+				continue
+			}
+			latest[id] = item.Content
+		}
+		records = append(records, newRecord(item.Content, attribution{id, a.operationID, int64(i)}))
+	}
+	return records
+}
+
+// newRecord returns a record, with its bare form in the same allocation.
+func newRecord(content string, a attribution) Message {
+	r := &struct {
+		full, bare  message
+		attribution attribution
+	}{attribution: a}
+	r.bare = message{role: RoleUser, kind: KindRecord, text: content}
+	r.full = r.bare
+	r.full.attribution, r.full.bare = &r.attribution, &r.bare
+	return Message{&r.full}
+}
+
+// itemKeys checks an answer and returns the keys of its items.
+func itemKeys(items []Item) ([]string, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	keys := make([]string, len(items))
+	var seen map[string]struct{}
+	for i, item := range items {
+		if err := item.validate(); err != nil {
+			return nil, fmt.Errorf("item %d: %w", i, err)
+		}
+		if item.ID == "" {
+			continue
+		}
+		if seen == nil && len(items) > 1 {
+			seen = make(map[string]struct{}, len(items))
+		}
+		if _, twice := seen[item.ID]; twice {
+			return nil, fmt.Errorf("item %d: %w", i, ErrDuplicateItem)
+		}
+		if seen != nil {
+			seen[item.ID] = struct{}{}
+		}
+		keys[i] = itemKey(item.ID)
+	}
+	return keys, nil
+}
+
+func (i Item) validate() error {
+	if err := ecma.Valid(i.Content); err != nil {
+		return fmt.Errorf("content: %w", err)
+	}
+	if ecma.IsBlank(i.Content) {
+		return ErrBlankContent
+	}
+	if err := ecma.Valid(i.ID); err != nil {
+		return fmt.Errorf("id: %w", err)
+	}
+	if len(i.ID) > maxItemID {
+		return ErrItemID
+	}
+	return nil
+}
+
+// digestItems returns the digest of an answer: of the JSON array of its contents and keys.
+func digestItems(items []Item, keys []string) string {
+	size := 2
+	for i, item := range items {
+		size += len(item.Content) + len(item.Content)/8 + len(keys[i]) + 32
+	}
+	text := append(make([]byte, 0, size), '[')
+	for i, item := range items {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, `{"content":`...)
+		text = ecma.AppendQuote(text, item.Content)
+		if keys[i] != "" {
+			text = append(text, `,"itemKey":`...)
+			text = ecma.AppendQuote(text, keys[i])
+		}
+		text = append(text, '}')
+	}
+	return digest(append(text, ']'))
+}

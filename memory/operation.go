@@ -1,0 +1,49 @@
+package memory
+
+import "strconv"
+
+// Phase is a moment of a turn or compaction at which a slot is asked something.
+type Phase string
+
+// Phases. The first four are part of operation ids.
+const (
+	PhaseTurnStarted         Phase = "turn.started"
+	PhaseTurnCompleted       Phase = "turn.completed"
+	PhaseCompactionRequested Phase = "compaction.requested"
+	PhaseCompactionCompleted Phase = "compaction.completed"
+	PhaseScope               Phase = "scope"     // the scope resolver
+	PhaseNamespace           Phase = "namespace" // the namespace resolver
+	PhaseTools               Phase = "tools"
+)
+
+// standalone stands for the turn id of a compaction between turns.
+const standalone = "standalone"
+
+// operation is the part of an operation id that the slots of one phase share.
+type operation struct {
+	session  string
+	sequence int64
+	turn     string
+	step     *int // nil: none
+	phase    Phase
+}
+
+// id returns the operation id of one slot.
+func (o *operation) id(slot string) string {
+	id := make([]byte, 0, 96+len(o.session)+len(slot))
+	id = append(id, "eve-memory-operation-v1:"...)
+	id = append(id, o.session...)
+	id = append(id, ':')
+	id = strconv.AppendInt(id, o.sequence, 10)
+	id = append(id, ':')
+	id = append(id, o.turn...)
+	if o.step != nil {
+		id = append(id, ':')
+		id = strconv.AppendInt(id, int64(*o.step), 10)
+	}
+	id = append(id, ':')
+	id = append(id, o.phase...)
+	id = append(id, ':')
+	id = append(id, slot...)
+	return string(id)
+}
