@@ -3,6 +3,7 @@ package docstore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // ErrConflict matches every *ConflictError.
@@ -14,6 +15,15 @@ var ErrUnknownOutcome = errors.New("outcome of the write is unknown")
 
 // ErrInvalidKey matches the error for a key outside the key grammar.
 var ErrInvalidKey = errors.New("invalid key")
+
+// ErrTooLarge matches every *TooLargeError.
+var ErrTooLarge = errors.New("document is too large")
+
+// errNotRegular reports something in the place of a document or of its folder that the store did not put there.
+var errNotRegular = errors.New("not a regular file or folder")
+
+// errLimit reports a page size that makes no sense.
+var errLimit = errors.New("limit of a listing is below 1")
 
 // ConflictError reports a conditional write or delete whose expected version was not the stored one. Nothing was written.
 type ConflictError struct {
@@ -29,3 +39,29 @@ func (e *ConflictError) Error() string {
 
 // Is reports whether target is ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// TooLargeError reports a document over the store's limit: one that was to be written, and nothing was, or one that somebody else put
+// there, and it was neither read nor changed.
+type TooLargeError struct {
+	Key   string
+	Size  int64 // in bytes
+	Limit int64 // in bytes
+}
+
+// Error names the key and both sizes.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("document %q has %d bytes, over the limit of %d", e.Key, e.Size, e.Limit)
+}
+
+// Is reports whether target is ErrTooLarge.
+func (e *TooLargeError) Is(target error) bool { return target == ErrTooLarge }
+
+// notExist is what Read returns when there is no document.
+func notExist(key string) error {
+	return fmt.Errorf("document %q: %w", key, fs.ErrNotExist)
+}
+
+// unknown marks err as one after which the document may be the old or the new one.
+func unknown(err error) error {
+	return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+}

@@ -1,5 +1,3 @@
-// Package docstore holds what document backends and checkpoint stores share: the contract, its errors, the key grammar, and the
-// in-memory and folder stores. Users see all of it through filememory and state.
 package docstore
 
 import "context"
