@@ -31,8 +31,8 @@ const (
 	keysSize        = len(namespacePrefix) + digestSize + 2*keySize
 )
 
-// stackEncoding is the size up to which an encoding needs no allocation. Ordinary identities are far smaller.
-const stackEncoding = 512
+// smallEncoding is more than ordinary identities need. Scratch space of MaxEncodedBytes would cost each of them time to clear.
+const smallEncoding = 512
 
 // Derive returns the keys of a namespace and a scope, or a *LimitError. Both must be valid UTF-8 and not blank; a namespace has at most
 // MaxNamespaceBytes, a tuple 1 to MaxComponents components, a component at most MaxComponentBytes, and both encodings together at most
@@ -49,13 +49,23 @@ func Derive(n Namespace, s Scope) (Keys, error) {
 	if size > MaxEncodedBytes {
 		return Keys{}, &LimitError{Limit: ErrKeyTooLarge, Component: noComponent, Size: size, Max: MaxEncodedBytes}
 	}
-
-	var stack [stackEncoding]byte
-	buf := stack[:0]
-	if size > stackEncoding {
-		buf = make([]byte, 0, size)
+	if size > smallEncoding {
+		return deriveLarge(n, s), nil
 	}
-	return derive(buf, n, s), nil
+	return deriveSmall(n, s), nil
+}
+
+func deriveSmall(n Namespace, s Scope) Keys {
+	var scratch [smallEncoding]byte
+	return derive(scratch[:0], n, s)
+}
+
+// deriveLarge is not inlined, since its scratch space would then be cleared for small encodings too.
+//
+//go:noinline
+func deriveLarge(n Namespace, s Scope) Keys {
+	var scratch [MaxEncodedBytes]byte
+	return derive(scratch[:0], n, s)
 }
 
 // derive builds all three keys in one text, so that they cost one allocation. buf is scratch space.
