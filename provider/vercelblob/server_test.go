@@ -25,7 +25,6 @@ const (
 // server behaves as the reference says, and refuses whatever the reference does not mention.
 type server struct {
 	*httptest.Server
-	t *testing.T
 
 	mu       sync.Mutex
 	objects  map[string]object
@@ -52,12 +51,17 @@ type fault struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
+	s := startServer()
+	t.Cleanup(s.Close)
+	return s
+}
+
+func startServer() *server {
 	s := &server{
-		t: t, objects: map[string]object{}, attempts: map[string]int{}, tokens: []string{token},
+		objects: map[string]object{}, attempts: map[string]int{}, tokens: []string{token},
 		existsStatus: http.StatusBadRequest, existsCode: "bad_request",
 	}
 	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
 	return s
 }
 
