@@ -1,10 +1,6 @@
 package filememory
 
-import (
-	"context"
-
-	"github.com/recollect-go/recollect/internal/docstore"
-)
+import "context"
 
 // Backend stores one small document per key. Keys match ^[a-z0-9]+_[A-Za-z0-9_-]{43}$; anything else is refused with an error
 // matching ErrInvalidKey before any storage is touched. Keys that differ only in case are different keys. Contents are arbitrary bytes
@@ -32,18 +28,6 @@ type Backend interface {
 type Lister interface {
 	// List returns up to limit keys, without bodies, and the cursor of the next page. The first cursor is "", and a next
 	// of "" means that there are no more; a page may be short or empty before that. The order is not specified. A key that exists
-	// during the whole listing appears at least once.
+	// during the whole listing appears at least once. A limit below 1 is an error.
 	List(ctx context.Context, cursor string, limit int) (keys []string, next string, err error)
 }
-
-// ConflictError reports a conditional write or delete whose expected version was not the stored one.
-type ConflictError = docstore.ConflictError
-
-var (
-	// ErrConflict matches every *ConflictError.
-	ErrConflict = docstore.ErrConflict
-	// ErrUnknownOutcome matches the error of a write that may or may not have happened.
-	ErrUnknownOutcome = docstore.ErrUnknownOutcome
-	// ErrInvalidKey matches the error for a key outside the grammar.
-	ErrInvalidKey = docstore.ErrInvalidKey
-)

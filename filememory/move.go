@@ -1,0 +1,66 @@
+package filememory
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Copy writes the document of one key under another key, byte for byte, for people who changed a namespace or a scope and miss their memories. An
+// absent document is an error matching fs.ErrNotExist. A document under the other key is never overwritten: it is an error matching
+// ErrDocumentExists, unless it has the same content, so that Copy can be repeated.
+func Copy(ctx context.Context, backend Backend, from, to string) error {
+	content, _, err := backend.Read(ctx, from)
+	if err == nil {
+		_, err = create(ctx, backend, to, content)
+	}
+	if err != nil {
+		return fmt.Errorf("filememory: copy document: %w", err)
+	}
+	return nil
+}
+
+// Move is Copy, and then the removal of the document under the first key. When that was changed in between, the copy is taken back and the
+// error matches ErrConflict. After an interruption both documents may be there; repeat the Move.
+func Move(ctx context.Context, backend Backend, from, to string) error {
+	if from == to {
+		return fmt.Errorf("filememory: move document: %w", ErrDocumentExists)
+	}
+	content, version, err := backend.Read(ctx, from)
+	if err != nil {
+		return fmt.Errorf("filememory: move document: %w", err)
+	}
+	copied, err := create(ctx, backend, to, content)
+	if err != nil {
+		return fmt.Errorf("filememory: move document: %w", err)
+	}
+	err = backend.Delete(ctx, from, version)
+	if errors.Is(err, ErrConflict) && copied != "" {
+		err = errors.Join(err, backend.Delete(ctx, to, copied))
+	}
+	if err != nil {
+		return fmt.Errorf("filememory: move document: remove the old one: %w", err)
+	}
+	return nil
+}
+
+// create writes a document that must not exist, and returns its version. One that is there with the same content is as good, and has no
+// version to return: it may be somebody else's.
+func create(ctx context.Context, backend Backend, key string, content []byte) (string, error) {
+	version, err := backend.Write(ctx, key, content, "")
+	if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrUnknownOutcome) {
+		return version, err
+	}
+	stored, _, readErr := backend.Read(ctx, key)
+	switch {
+	case errors.Is(readErr, fs.ErrNotExist):
+		return "", err
+	case readErr != nil:
+		return "", errors.Join(err, readErr)
+	case !bytes.Equal(stored, content):
+		return "", ErrDocumentExists
+	}
+	return "", nil
+}
