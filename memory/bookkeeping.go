@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"fmt"
+
 	"github.com/recollect-go/recollect/internal/rawjson"
 	"github.com/recollect-go/recollect/scope"
 )
@@ -63,11 +65,30 @@ func (b Bookkeeping) with(locks []lock, digests []operationDigest) Bookkeeping {
 	return Bookkeeping{&next}
 }
 
-// at returns b with another turn.
-func (b Bookkeeping) at(turn turnMark) Bookkeeping {
+// began returns b at the start of a turn.
+func (b Bookkeeping) began(turn turnMark, locks []lock, digests []operationDigest) Bookkeeping {
+	next := b.with(locks, digests)
+	next.b.turn = turn
+	return next
+}
+
+// completed returns b at the end of its turn.
+func (b Bookkeeping) completed() Bookkeeping {
 	next := b.state()
-	next.turn = turn
+	next.turn.complete = true
 	return Bookkeeping{&next}
+}
+
+// open returns an error matching ErrTurnNotOpen unless the turn is the current one and not complete.
+func (b Bookkeeping) open(turn *Turn) error {
+	current := b.state().turn
+	switch {
+	case current.id != turn.ID || current.sequence != turn.Sequence:
+		return fmt.Errorf("%w: turn %q was not started, its start failed, or a newer turn began", ErrTurnNotOpen, turn.ID)
+	case current.complete:
+		return fmt.Errorf("%w: turn %q is complete", ErrTurnNotOpen, turn.ID)
+	}
+	return nil
 }
 
 // findDigest returns the digest of an operation. The newest are looked at first.

@@ -14,8 +14,11 @@ var (
 	// ErrProvider: a provider's function returned an error, panicked or ran out of its time.
 	ErrProvider = errors.New("memory: provider failed")
 
-	// ErrTimeout: a slot or its captures took longer than they were given. It is an ErrProvider too.
-	ErrTimeout = errors.New("memory: out of time")
+	// ErrTimeout: a slot took longer than its timeout or the capture timeout.
+	ErrTimeout = errors.New("out of time")
+
+	// errGone: a provider ended its goroutine instead of returning.
+	errGone = errors.New("no answer: the goroutine was ended")
 
 	// ErrReplay: an operation that was committed was recalled again with another result. The way out is ResumeTurn, which asks no recall.
 	ErrReplay = errors.New("recall was committed before with another result; resume the turn instead of starting it again")
@@ -61,6 +64,15 @@ var (
 
 	// ErrConfig: New was given something that cannot work. Every problem is in the error.
 	ErrConfig = errors.New("memory: invalid configuration")
+
+	// ErrSummary: the summarizer of a compaction failed or returned nothing. The history is as it was.
+	ErrSummary = errors.New("memory: no summary")
+
+	// ErrSessionEnded: the session was reset. The next one has a new id.
+	ErrSessionEnded = errors.New("memory: session has ended")
+
+	// ErrTurnOpen: a turn of this session is open already, under the same id.
+	ErrTurnOpen = errors.New("memory: turn is already open")
 )
 
 // SlotError is a failure of one slot.

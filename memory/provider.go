@@ -21,6 +21,10 @@ type SlotInfo struct {
 	Development bool
 }
 
+// ToolName returns the name under which the model sees a tool of the slot. It is valid only with at most 64 characters: a provider that knows the
+// names of its tools refuses a slot that is too long for them in Attach.
+func (s SlotInfo) ToolName(tool string) string { return s.Name + "__" + tool }
+
 // Handlers are the functions of a provider. All of them may be called concurrently, for different keys and for the same one. A nil
 // function is not called; Recall is required. Requests are read-only and may be kept. An Operation's Key is the partition of every
 // read and write: nothing stored under another key may influence a result. Handlers is itself a Provider.

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -22,8 +21,8 @@ type Slot struct {
 	Namespace scope.NamespaceResolver
 	// Visibility says which callers see a record once it is recalled.
 	Visibility Visibility
-	// Timeout bounds each of the slot's calls at the start of a turn (resolving, recall, tools) in addition to the turn's context. It holds
-	// also when the provider ignores its context. 0 means no bound of its own.
+	// Timeout bounds each of the slot's calls that the model waits for (resolving, recall, tools), in addition to the turn's context. It
+	// holds also when the provider ignores its context. 0 means no bound of its own.
 	Timeout time.Duration
 	// BestEffort lets a turn start without this slot when it fails, resolver and limits included. The failure is logged and observed, and
 	// the slot has no new records, tools or captures in that turn. Records of earlier turns stay visible if its scope is known.
@@ -53,10 +52,23 @@ func (v Visibility) orDefault() Visibility {
 
 func (v Visibility) known() bool { return v == VisibilityScope || v == VisibilitySession }
 
-// nameGrammar is that of slots, tools and qualified tool names.
-var nameGrammar = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+// maxName is the limit of a name of a slot, a tool or a qualified tool, in characters.
+const maxName = 64
 
-func validName(name string) bool { return nameGrammar.MatchString(name) }
+// validName reports whether a name matches ^[A-Za-z][A-Za-z0-9_-]{0,63}$.
+func validName(name string) bool {
+	if name == "" || len(name) > maxName || !isLetter(name[0]) {
+		return false
+	}
+	for i := 1; i < len(name); i++ {
+		if c := name[i]; !isLetter(c) && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // reservedName reports whether a name belongs to eve.
 func reservedName(name string) bool { return name == "eve" || strings.HasPrefix(name, "eve__") }

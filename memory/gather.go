@@ -1,0 +1,86 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// gather calls f for 0 to n-1 at once and waits for all of the calls, or for the end of ctx, which is an error matching ErrCancelled. What f
+// writes may be read only if gather returned nil: otherwise calls may still be running, and their results are to be discarded.
+func gather(ctx context.Context, n int, f func(i int)) error {
+	var group errgroup.Group
+	for i := range n {
+		group.Go(func() error {
+			f(i)
+			return nil
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		_ = group.Wait() // f reports its own errors
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	return cancelled(ctx)
+}
+
+// cancelled returns an error matching ErrCancelled and the context's error and cause when ctx has ended, or else nil.
+func cancelled(ctx context.Context) error {
+	err := ctx.Err()
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != err {
+		return fmt.Errorf("%w: %w: %w", ErrCancelled, err, cause)
+	}
+	return fmt.Errorf("%w: %w", ErrCancelled, err)
+}
+
+// within calls f with a context that ends after the limit, and does not wait longer than that, even if f does. Being out of time is an error
+// matching ErrTimeout. No limit is 0.
+func within[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
+	if limit <= 0 {
+		return caught(ctx, f)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrTimeout)
+	defer cancel()
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := caught(ctx, f)
+		done <- result{value, err}
+	}()
+	var r result
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		r.err = ctx.Err()
+	}
+	if r.err != nil && context.Cause(ctx) == ErrTimeout {
+		r.err = fmt.Errorf("%w after %s: %w", ErrTimeout, limit, r.err)
+	}
+	return r.value, r.err
+}
+
+// caught calls f and turns a panic into an error.
+func caught[T any](ctx context.Context, f func(context.Context) (T, error)) (value T, err error) {
+	defer recoverInto(&err)
+	return f(ctx)
+}
+
+// recoverInto is deferred to turn a panic into a *PanicError.
+func recoverInto(err *error) {
+	if value := recover(); value != nil {
+		*err = &PanicError{Value: value, Stack: debug.Stack()}
+	}
+}

@@ -1,0 +1,63 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/recollect-go/recollect/internal/ecma"
+)
+
+// id returns the turn's id, "" between turns.
+func (t *Turn) id() string {
+	if t == nil {
+		return ""
+	}
+	return t.ID
+}
+
+func (t *Turn) check() error {
+	if t.Sequence < 0 {
+		return fmt.Errorf("%w: negative sequence", ErrInvalidRequest)
+	}
+	if err := ownMessages(t.Input); err != nil {
+		return fmt.Errorf("memory: input of the turn: %w", err)
+	}
+	return checkID("turn", t.ID)
+}
+
+// checkID checks an identifier that becomes part of operation ids.
+func checkID(what, id string) error {
+	if id == "" {
+		return fmt.Errorf("%w: no %s id", ErrInvalidRequest, what)
+	}
+	if err := ecma.Valid(id); err != nil {
+		return fmt.Errorf("%w: %s id: %w", ErrInvalidRequest, what, err)
+	}
+	return nil
+}
+
+// startingAt returns a copy of the turn for one provider.
+func (t *Turn) startingAt(start int) Turn {
+	return Turn{ID: t.ID, Sequence: t.Sequence, Input: slices.Clone(t.Input), Start: start}
+}
+
+// begin returns where the turn's own messages begin in a view: at the last place where its input stands. Where a compaction has dropped part of the
+// input it is the last message of a person, which a compaction keeps; it is never an earlier one, which may be another caller's.
+func (t *Turn) begin(view []Message) int {
+	for at := len(view) - len(t.Input); at >= 0 && len(t.Input) > 0; at-- {
+		if slices.EqualFunc(view[at:at+len(t.Input)], t.Input, Message.equal) {
+			return at
+		}
+	}
+	return lastOfPerson(view)
+}
+
+// lastOfPerson returns the index of the last message of role and kind user, or the length.
+func lastOfPerson(messages []Message) int {
+	for i, m := range slices.Backward(messages) {
+		if m.m.role == RoleUser && m.m.kind == KindUser {
+			return i
+		}
+	}
+	return len(messages)
+}
