@@ -1,10 +1,6 @@
 package state
 
-import (
-	"context"
-
-	"github.com/recollect-go/recollect/internal/docstore"
-)
+import "context"
 
 // Store keeps one checkpoint per key. Keys match ^[a-z0-9]+_[A-Za-z0-9_-]{43}$; anything else is refused with an error
 // matching ErrInvalidKey before any storage is touched. Keys that differ only in case are different keys. Contents are arbitrary bytes
@@ -35,15 +31,3 @@ type Lister interface {
 	// during the whole listing appears at least once.
 	List(ctx context.Context, cursor string, limit int) (keys []string, next string, err error)
 }
-
-// ConflictError reports a conditional write or delete whose expected version was not the stored one.
-type ConflictError = docstore.ConflictError
-
-var (
-	// ErrConflict matches every *ConflictError.
-	ErrConflict = docstore.ErrConflict
-	// ErrUnknownOutcome matches the error of a write that may or may not have happened.
-	ErrUnknownOutcome = docstore.ErrUnknownOutcome
-	// ErrInvalidKey matches the error for a key outside the grammar.
-	ErrInvalidKey = docstore.ErrInvalidKey
-)

@@ -1,0 +1,63 @@
+package state
+
+import "context"
+
+// binding is what a context carries: a session, and the run of the step that the context was made for. A nil run is outside any step.
+type binding struct {
+	session *Session
+	run     *run
+}
+
+type bindingKey struct{}
+
+func bound(ctx context.Context) (*binding, error) {
+	if b, ok := ctx.Value(bindingKey{}).(*binding); ok {
+		return b, nil
+	}
+	return nil, ErrUnbound
+}
+
+// runIn returns the run of this session that ctx was made for, or nil.
+func (s *Session) runIn(ctx context.Context) *run {
+	if b, ok := ctx.Value(bindingKey{}).(*binding); ok && b.session == s {
+		return b.run
+	}
+	return nil
+}
+
+// read returns the cell of a handle as this context sees it, or nil when it has none yet.
+func (b *binding) read(ctx context.Context, id slotID) (*cell, error) {
+	s := b.session
+	if err := s.settled(ctx, b.run); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	c, owner, err := s.look(b.run, id)
+	s.mu.Unlock()
+	if owner != 0 && owner == currentGoroutine() {
+		return nil, nestedUse(id.name)
+	}
+	return c, err
+}
+
+// look returns the value of a handle as a run sees it, or as it was last committed for a nil run, and which goroutine is changing it.
+// The caller holds the mutex.
+func (s *Session) look(r *run, id slotID) (c *cell, changing goroutine, err error) {
+	if err := s.usable(r); err != nil {
+		return nil, 0, err
+	}
+	if r != nil {
+		if sl := r.find(id); sl != nil && sl.cell != nil {
+			return sl.cell, sl.lock.owner, nil
+		} else if sl != nil {
+			changing = sl.lock.owner
+		}
+	}
+	for outer := s.change; r == nil && outer != nil; outer = outer.outer {
+		if sl := outer.find(id); sl != nil && sl.lock.owner != 0 {
+			changing = sl.lock.owner
+		}
+	}
+	c, err = s.committed(id)
+	return c, changing, err
+}
