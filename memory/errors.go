@@ -71,6 +71,9 @@ var (
 	// ErrSessionEnded: the session was reset. The next one has a new id.
 	ErrSessionEnded = errors.New("memory: session has ended")
 
+	// ErrUnanswered: a turn cannot be completed while a tool call or a delivery waits for an answer.
+	ErrUnanswered = errors.New("memory: turn is unanswered")
+
 	// ErrTurnOpen: a turn of this session is open already, under the same id.
 	ErrTurnOpen = errors.New("memory: turn is already open")
 )
