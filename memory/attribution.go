@@ -104,15 +104,16 @@ func integer(members []rawjson.Member, name string) (int64, error) {
 // itemKey returns the key of an item's id: "memitem1_" and a digest.
 func itemKey(id string) string {
 	const tag = "item-v1\x00"
-	text := make([]byte, 0, len(tag)+4+len(id))
-	text = append(text, tag...)
+	var space [256]byte
+	text := append(space[:0], tag...)
 	text = binary.BigEndian.AppendUint32(text, uint32(len(id)))
 	text = append(text, id...)
-	return "memitem1_" + digest(text)
+	return digest("memitem1_", text)
 }
 
-// digest returns the unpadded base64url text of a SHA-256.
-func digest(data []byte) string {
+// digest returns a prefix and the unpadded base64url text of a SHA-256.
+func digest(prefix string, data []byte) string {
+	var space [64]byte
 	sum := sha256.Sum256(data)
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	return string(base64.RawURLEncoding.AppendEncode(append(space[:0], prefix...), sum[:]))
 }

@@ -118,7 +118,7 @@ func (m *Memory) ResumeTool(ctx context.Context, binding json.RawMessage) (Tool,
 	}
 	l := lock{slot: b.slot, namespace: b.namespace, scope: b.scope, keys: keys}
 	turn := Turn{ID: b.turn.id, Sequence: b.turn.sequence}
-	round := m.turnRound(PhaseTools, &b.session, &turn)
+	round := m.turnRound(PhaseTools, b.session, &turn)
 	set := toolset{err: errGone}
 	err = gather(ctx, 1, func(int) {
 		set.tools, set.err = s.offer(ctx, &ToolsRequest{Operation: round.operation(&l, ""), Turn: turn})

@@ -32,35 +32,34 @@ type CompactionView struct {
 // the slots are locked anew for the session's current caller; the bookkeeping that is returned has those locks and is the one for
 // CompleteCompaction. An error means that the compaction must not go on; it joins those of all slots, best-effort ones left out.
 func (m *Memory) RequestCompaction(ctx context.Context, r *Compaction) (Bookkeeping, error) {
-	session, err := m.checkCompaction(r)
+	round, err := m.compactionRound(PhaseCompactionRequested, r)
 	if err != nil {
 		return r.Bookkeeping, err
 	}
 	b := r.Bookkeeping
 	if r.Turn == nil {
-		locks, err := m.lock(ctx, &session, nil)
+		locks, err := round.lock(ctx)
 		if err != nil {
 			return r.Bookkeeping, err
 		}
 		b = b.with(locks, b.digests())
 	}
-	messages, err := project(b.locks(), r.History)
+	messages, err := b.Project(r.History)
 	if err != nil {
-		return r.Bookkeeping, fmt.Errorf("memory: history: %w", err)
-	}
-	if err := m.captureCompaction(ctx, &session, r, b, messages); err != nil {
 		return r.Bookkeeping, err
 	}
-	m.happened(ctx, &Event{Kind: EventCompactionRequested, SessionID: session.ID, TurnID: r.Turn.id(), Messages: len(r.History)})
+	if err := round.captureCompaction(ctx, r, b.locks(), messages); err != nil {
+		return r.Bookkeeping, err
+	}
+	round.happened(ctx, Event{Kind: EventCompactionRequested, Messages: len(r.History)})
 	return b, nil
 }
 
-func (m *Memory) captureCompaction(ctx context.Context, session *SessionInfo, r *Compaction, b Bookkeeping, messages []Message) error {
-	round := m.compactionRound(PhaseCompactionRequested, session, r)
-	targets := round.targets(b.locks(), func(h *Handlers) bool { return h.CaptureCompaction != nil })
-	return round.capture(ctx, targets, func(ctx context.Context, s *slot, o Operation) error {
+func (r *round) captureCompaction(ctx context.Context, c *Compaction, locks []lock, messages []Message) error {
+	participants := r.participants(locks, func(h *Handlers) bool { return h.CaptureCompaction != nil })
+	return r.capture(ctx, participants, func(ctx context.Context, s *slot, o Operation) error {
 		return s.handlers.CaptureCompaction(ctx, &CompactionRequested{
-			Operation: o, Messages: slices.Clone(messages), Turn: r.turnIn(messages), ModelID: r.ModelID, InputTokens: r.InputTokens,
+			Operation: o, Messages: slices.Clone(messages), Turn: c.turnIn(messages), ModelID: c.ModelID, InputTokens: c.InputTokens,
 		})
 	})
 }
@@ -70,10 +69,40 @@ func (m *Memory) captureCompaction(ctx context.Context, session *SessionInfo, r 
 // turns. The locks stay. After an error nothing has changed; between turns the host may go on with the checkpoint behind the canonical
 // records, without new ones.
 func (m *Memory) CompleteCompaction(ctx context.Context, r *Compaction) (*CompactionView, error) {
-	session, err := m.checkCompaction(r)
+	round, err := m.compactionRound(PhaseCompactionCompleted, r)
 	if err != nil {
 		return nil, err
 	}
+	history, err := r.checkpointed()
+	if err != nil {
+		return nil, err
+	}
+	locks := slices.Clone(r.Bookkeeping.locks())
+	before, err := project(locks, history)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := round.recallCompacted(ctx, r, locks, before.messages)
+	if err != nil {
+		return nil, err
+	}
+	c := commit(before.latest, r.Bookkeeping.digests(), answers)
+	view := &CompactionView{
+		Records:     c.records,
+		History:     slices.Insert(history, r.place(history), c.records...),
+		Bookkeeping: r.Bookkeeping.with(locks, c.digests),
+	}
+	if view.Messages, err = view.Bookkeeping.Project(view.History); err != nil {
+		return nil, err
+	}
+	round.happened(ctx, Event{
+		Kind: EventCompactionCompleted, Records: len(c.records), Messages: len(view.History), Before: len(r.History),
+	})
+	return view, nil
+}
+
+// checkpointed returns the history with the checkpoint in the place of its ordinary messages.
+func (r *Compaction) checkpointed() ([]Message, error) {
 	if err := ownMessages(r.Checkpoint); err != nil {
 		return nil, fmt.Errorf("memory: checkpoint: %w", err)
 	}
@@ -81,49 +110,45 @@ func (m *Memory) CompleteCompaction(ctx context.Context, r *Compaction) (*Compac
 	if err != nil {
 		return nil, err
 	}
-	history := slices.Concat(records, r.Checkpoint)
-	locks := slices.Clone(r.Bookkeeping.locks())
-	messages, err := project(locks, history)
-	if err != nil {
-		return nil, fmt.Errorf("memory: history: %w", err)
-	}
-	answers, err := m.recallCompacted(ctx, &session, r, locks, messages)
-	if err != nil {
-		return nil, err
-	}
-	view := &CompactionView{}
-	var digests []operationDigest
-	view.Records, digests = commit(history, r.Bookkeeping.digests(), answers)
-	view.History = slices.Insert(history, r.place(history), view.Records...)
-	view.Bookkeeping = r.Bookkeeping.with(locks, digests)
-	if view.Messages, err = project(locks, view.History); err != nil {
-		return nil, fmt.Errorf("memory: history: %w", err)
-	}
-	m.happened(ctx, &Event{
-		Kind: EventCompactionCompleted, SessionID: session.ID, TurnID: r.Turn.id(),
-		Records: len(view.Records), Messages: len(view.History), Before: len(r.History),
-	})
-	return view, nil
+	return slices.Concat(records, r.Checkpoint), nil
 }
 
-func (m *Memory) recallCompacted(
-	ctx context.Context, session *SessionInfo, r *Compaction, locks []lock, messages []Message,
-) ([]*answer, error) {
-	round := m.compactionRound(PhaseCompactionCompleted, session, r)
-	targets := round.targets(locks, func(h *Handlers) bool { return h.RecallCompacted != nil })
-	return round.recall(ctx, targets, r.Bookkeeping.digests(), func(ctx context.Context, s *slot, o Operation) ([]Item, error) {
+func (r *round) recallCompacted(ctx context.Context, c *Compaction, locks []lock, messages []Message) ([]answer, error) {
+	participants := r.participants(locks, func(h *Handlers) bool { return h.RecallCompacted != nil })
+	return r.recall(ctx, participants, c.Bookkeeping.digests(), func(ctx context.Context, s *slot, o Operation) ([]Item, error) {
 		return s.handlers.RecallCompacted(ctx, &CompactionCompleted{
-			Operation: o, Messages: slices.Clone(messages), Turn: r.turnIn(messages), ModelID: r.ModelID,
+			Operation: o, Messages: slices.Clone(messages), Turn: c.turnIn(messages), ModelID: c.ModelID,
 		})
 	})
 }
 
-func (m *Memory) compactionRound(phase Phase, session *SessionInfo, r *Compaction) *round {
+// compactionRound checks a request and returns its round.
+func (m *Memory) compactionRound(phase Phase, r *Compaction) (*round, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	session, err := m.session(r.Session)
+	if err != nil {
+		return nil, err
+	}
 	op := operation{session: session.ID, sequence: r.Sequence, turn: standalone, step: r.StepIndex, phase: phase}
 	if r.Turn != nil {
 		op.sequence, op.turn = r.Turn.Sequence, r.Turn.ID
 	}
-	return &round{m, op, session, r.Turn}
+	return &round{m, op, session, r.Turn}, nil
+}
+
+func (r *Compaction) check() error {
+	if r.Sequence < 0 || r.StepIndex != nil && *r.StepIndex < 0 {
+		return fmt.Errorf("%w: negative sequence or step index", ErrInvalidRequest)
+	}
+	if r.Turn == nil {
+		return nil
+	}
+	if err := r.Turn.check(); err != nil {
+		return err
+	}
+	return r.Bookkeeping.open(r.Turn)
 }
 
 // turnIn returns a copy of the turn for one provider, or nil between turns.
@@ -141,19 +166,4 @@ func (r *Compaction) place(history []Message) int {
 		return len(history)
 	}
 	return lastOfPerson(history)
-}
-
-func (m *Memory) checkCompaction(r *Compaction) (SessionInfo, error) {
-	if r.Sequence < 0 || r.StepIndex != nil && *r.StepIndex < 0 {
-		return SessionInfo{}, fmt.Errorf("%w: negative sequence or step index", ErrInvalidRequest)
-	}
-	if r.Turn != nil {
-		if err := r.Turn.check(); err != nil {
-			return SessionInfo{}, err
-		}
-		if err := r.Bookkeeping.open(r.Turn); err != nil {
-			return SessionInfo{}, err
-		}
-	}
-	return m.session(r.Session)
 }

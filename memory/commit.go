@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/recollect-go/recollect/internal/ecma"
 	"github.com/recollect-go/recollect/scope"
@@ -25,14 +26,11 @@ type Batch struct {
 // earlier ones. A batch whose operation was committed before with the same items adds nothing; with other items it is an error matching
 // ErrReplay. Whatever is wrong with one batch, none is committed.
 func (b Bookkeeping) Commit(history []Message, batches []Batch) ([]Message, Bookkeeping, error) {
-	if err := usableHistory(history); err != nil {
-		return nil, b, err
-	}
 	locks := make([]lock, len(batches))
-	answers := make([]*answer, len(batches))
+	answers := make([]answer, len(batches))
 	for i, batch := range batches {
 		var err error
-		if locks[i], err = batch.lock(); err != nil {
+		if locks[i], err = batch.lock(locks[:i]); err != nil {
 			return nil, b, err
 		}
 		if answers[i], err = newAnswer(&locks[i], batch.OperationID, batch.Items); err == nil {
@@ -42,14 +40,22 @@ func (b Bookkeeping) Commit(history []Message, batches []Batch) ([]Message, Book
 			return nil, b, &SlotError{batch.Slot, PhaseTurnStarted, err}
 		}
 	}
-	records, digests := commit(history, b.digests(), answers)
-	return records, b.with(locks, digests), nil
+	before, err := project(locks, history)
+	if err != nil {
+		return nil, b, err
+	}
+	c := commit(before.latest, b.digests(), answers)
+	return c.records, b.with(locks, c.digests), nil
 }
 
-func (b *Batch) lock() (lock, error) {
+// lock returns the lock of a batch, given those of the batches before it.
+func (b *Batch) lock(earlier []lock) (lock, error) {
 	l := lock{slot: b.Slot, namespace: b.Namespace, scope: b.Scope, visibility: b.Visibility.orDefault()}
 	if !validSlotName(b.Slot) || !l.visibility.known() || b.OperationID == "" {
 		return l, fmt.Errorf("%w: batch without a valid slot, visibility or operation id", ErrInvalidRequest)
+	}
+	if slices.ContainsFunc(earlier, func(e lock) bool { return e.slot == b.Slot }) {
+		return l, fmt.Errorf("%w: two batches of slot %q", ErrInvalidRequest, b.Slot)
 	}
 	var err error
 	if l.keys, err = scope.Derive(b.Namespace, b.Scope); err != nil {
@@ -69,12 +75,12 @@ type answer struct {
 }
 
 // newAnswer checks what a recall returned.
-func newAnswer(l *lock, operationID string, items []Item) (*answer, error) {
+func newAnswer(l *lock, operationID string, items []Item) (answer, error) {
 	keys, err := itemKeys(items)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	return &answer{lock: l, operationID: operationID, items: items, keys: keys, digest: digestItems(items, keys)}, nil
+	return answer{lock: l, operationID: operationID, items: items, keys: keys, digest: digestItems(items, keys)}, nil
 }
 
 // compare looks for an earlier commit of the same operation. One with another result is an error.
@@ -87,62 +93,40 @@ func (a *answer) compare(digests []operationDigest) error {
 	return nil
 }
 
-// commit returns the records that the answers add to a history, in the order of the answers, and the digests with theirs behind.
-func commit(history []Message, digests []operationDigest, answers []*answer) ([]Message, []operationDigest) {
-	latest := latestContents(history, answers)
-	var records []Message
-	known := digests
-	digests = make([]operationDigest, len(known), len(known)+len(answers))
-	copy(digests, known)
-	for _, a := range answers {
-		if a.replayed {
-			continue
-		}
-		digests = append(digests, operationDigest{a.operationID, a.digest})
-		records = a.appendRecords(records, latest)
-	}
-	return records, digests
+// committed is what answers add to a history and its bookkeeping.
+type committed struct {
+	records  []Message
+	replaced []*message // bare forms of visible records that the new ones replace
+	digests  []operationDigest
 }
 
-// latestContents returns the latest content of every keyed item in the history, or nil when no answer has a keyed item to
-// compare with.
-func latestContents(history []Message, answers []*answer) map[identity]string {
-	if !anyKeyed(answers) {
-		return nil
-	}
-	latest := make(map[identity]string)
-	for _, message := range history {
-		if a := message.m.attribution; a != nil && a.itemKey != "" {
-			latest[a.identity] = message.m.text
+// commit returns what the answers add, in their order, given the latest visible record of every keyed item. All identities of the answers are
+// visible, since their locks are those of the projection.
+func commit(latest map[identity]*message, digests []operationDigest, answers []answer) committed {
+	var c committed
+	c.digests = make([]operationDigest, len(digests), len(digests)+len(answers))
+	copy(c.digests, digests)
+	for i := range answers {
+		if a := &answers[i]; !a.replayed {
+			c.digests = append(c.digests, operationDigest{a.operationID, a.digest})
+			c.add(a, latest)
 		}
 	}
-	return latest
+	return c
 }
 
-func anyKeyed(answers []*answer) bool {
-	for _, a := range answers {
-		for _, key := range a.keys {
-			if key != "" && !a.replayed {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// appendRecords appends the records of an answer. A keyed item whose latest value is the same is left out.
-func (a *answer) appendRecords(records []Message, latest map[identity]string) []Message {
+// add adds the records of an answer. A keyed item whose latest value is the same is left out.
+func (c *committed) add(a *answer, latest map[identity]*message) {
 	for i, item := range a.items {
 		id := identity{a.lock.slot, a.lock.keys.Namespace, a.lock.keys.Scope, a.keys[i]}
-		if id.itemKey != "" {
-			if content, known := latest[id]; known && content == item.Content {
+		if known := latest[id]; id.itemKey != "" && known != nil {
+			if known.content == nil && known.text == item.Content {
 				continue
 			}
-			latest[id] = item.Content
+			c.replaced = append(c.replaced, known)
 		}
-		records = append(records, newRecord(item.Content, attribution{id, a.operationID, int64(i)}))
+		c.records = append(c.records, newRecord(item.Content, attribution{id, a.operationID, int64(i)}))
 	}
-	return records
 }
 
 // newRecord returns a record, with its bare form in the same allocation.
@@ -220,5 +204,5 @@ func digestItems(items []Item, keys []string) string {
 		}
 		text = append(text, '}')
 	}
-	return digest(append(text, ']'))
+	return digest("", append(text, ']'))
 }

@@ -17,8 +17,8 @@ var (
 	// ErrTimeout: a slot took longer than its timeout or the capture timeout.
 	ErrTimeout = errors.New("out of time")
 
-	// errGone: a provider ended its goroutine instead of returning.
-	errGone = errors.New("no answer: the goroutine was ended")
+	// errGone: a provider or resolver ended its goroutine instead of returning.
+	errGone error = providerError{errors.New("no answer: the goroutine was ended")}
 
 	// ErrReplay: an operation that was committed was recalled again with another result. The way out is ResumeTurn, which asks no recall.
 	ErrReplay = errors.New("recall was committed before with another result; resume the turn instead of starting it again")

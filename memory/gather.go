@@ -12,6 +12,24 @@ import (
 // gather calls f for 0 to n-1 at once and waits for all of the calls, or for the end of ctx, which is an error matching ErrCancelled. What f
 // writes may be read only if gather returned nil: otherwise calls may still be running, and their results are to be discarded.
 func gather(ctx context.Context, n int, f func(i int)) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done) // also when f ends its goroutine
+		all(n, f)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	return cancelled(ctx)
+}
+
+// all calls f for 0 to n-1 at once and returns when every call has ended. f reports its own errors.
+func all(n int, f func(i int)) {
+	if n == 1 {
+		f(0)
+		return
+	}
 	var group errgroup.Group
 	for i := range n {
 		group.Go(func() error {
@@ -19,16 +37,7 @@ func gather(ctx context.Context, n int, f func(i int)) error {
 			return nil
 		})
 	}
-	done := make(chan struct{})
-	go func() {
-		_ = group.Wait() // f reports its own errors
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
-	return cancelled(ctx)
+	_ = group.Wait()
 }
 
 // cancelled returns an error matching ErrCancelled and the context's error and cause when ctx has ended, or else nil.

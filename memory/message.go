@@ -30,23 +30,23 @@ const (
 // that was made from text that is not UTF-8: encoding it or handing it to the library is an error.
 type Message struct{ m *message }
 
-// message is what a Message points at. Either raw holds the JSON that was read, or the message was built from its fields.
+// message is what a Message points at. Either raw holds the JSON that was read, or the message was built from its fields. What a
+// projection looks at stands first, on one cache line.
 type message struct {
-	err         error // why the message is invalid
+	fault       error        // why the message cannot be used: it is invalid, or its attribution is malformed
+	attribution *attribution // nil for an ordinary message
+	bare        *message     // the message without its attribution; set beside attribution
 	role        string
 	kind        string
 	text        string          // the content, if that is a string
 	content     json.RawMessage // the content, if that is not a string
 	metadata    json.RawMessage // nil when absent
 	raw         json.RawMessage // the whole message, compact; nil when built from fields
-	attribution *attribution    // nil for an ordinary message
-	malformed   bool            // the attribution is not one that this version understands
-	bare        *message        // the message without its attribution; set beside attribution
 }
 
 // NewMessage returns a message with text content. kind "" means none.
 func NewMessage(role, kind, text string) Message {
-	return Message{&message{role: role, kind: kind, text: text, err: invalid(role, kind, text)}}
+	return Message{&message{role: role, kind: kind, text: text, fault: invalid(role, kind, text)}}
 }
 
 // invalid returns why a message cannot be made of the given role and texts.
@@ -71,13 +71,13 @@ func AssistantMessage(text string, calls ...ToolCallPart) Message {
 		return NewMessage(RoleAssistant, "", text)
 	}
 	content, err := appendCalls(text, calls)
-	return Message{&message{role: RoleAssistant, content: content, err: err}}
+	return Message{&message{role: RoleAssistant, content: content, fault: err}}
 }
 
 // ToolMessage returns the results of tool calls.
 func ToolMessage(results ...ToolResultPart) Message {
 	content, err := appendResults(results)
-	return Message{&message{role: RoleTool, content: content, err: err}}
+	return Message{&message{role: RoleTool, content: content, fault: err}}
 }
 
 // Role returns the role: user, assistant, tool, system.
@@ -149,7 +149,7 @@ func (m Message) ToolResults() []ToolResultPart {
 // IsRecord reports whether the message is a recalled record: one that carries an attribution of the library. Records in a projection
 // carry none; they are known by KindRecord.
 func (m Message) IsRecord() bool {
-	return m.m != nil && (m.m.attribution != nil || m.m.malformed)
+	return m.m != nil && (m.m.attribution != nil || m.m.malformed())
 }
 
 // Validate returns why the message is invalid, matching ErrInvalidMessage, or nil.
@@ -157,8 +157,14 @@ func (m Message) Validate() error {
 	if m.m == nil {
 		return fmt.Errorf("%w: the zero Message", ErrInvalidMessage)
 	}
-	return m.m.err
+	if m.m.malformed() {
+		return nil
+	}
+	return m.m.fault
 }
+
+// malformed reports whether the message has an attribution that this version does not understand. It can be stored, and not be used.
+func (m *message) malformed() bool { return m.fault == ErrAttribution }
 
 // equal reports whether m and other say the same, whatever else is stored with them.
 func (m Message) equal(other Message) bool {

@@ -114,7 +114,7 @@ func (m *message) readAttribution(members []rawjson.Member) error {
 	}
 	attribution, err := decodeAttribution(value)
 	if err != nil {
-		m.malformed = true
+		m.fault = ErrAttribution
 		return nil
 	}
 	m.attribution = attribution
@@ -143,7 +143,7 @@ func (m *message) withoutAttribution(members, metadata []rawjson.Member) *messag
 
 // claimsAttribution reports whether the metadata has the member that only the library writes, whatever is in it.
 func (m *message) claimsAttribution() bool {
-	if m.attribution != nil || m.malformed {
+	if m.attribution != nil || m.malformed() {
 		return true
 	}
 	if rawjson.Kind(m.metadata) != '{' {

@@ -30,20 +30,10 @@ type operation struct {
 
 // id returns the operation id of one slot.
 func (o *operation) id(slot string) string {
-	id := make([]byte, 0, 96+len(o.session)+len(slot))
-	id = append(id, "eve-memory-operation-v1:"...)
-	id = append(id, o.session...)
-	id = append(id, ':')
-	id = strconv.AppendInt(id, o.sequence, 10)
-	id = append(id, ':')
-	id = append(id, o.turn...)
+	step := ""
 	if o.step != nil {
-		id = append(id, ':')
-		id = strconv.AppendInt(id, int64(*o.step), 10)
+		step = ":" + strconv.Itoa(*o.step)
 	}
-	id = append(id, ':')
-	id = append(id, o.phase...)
-	id = append(id, ':')
-	id = append(id, slot...)
-	return string(id)
+	return "eve-memory-operation-v1:" + o.session + ":" + strconv.FormatInt(o.sequence, 10) + ":" + o.turn + step +
+		":" + string(o.phase) + ":" + slot
 }

@@ -10,66 +10,60 @@ import (
 // one replaced is left out. Attributions are taken off; other metadata stays. The history is not changed. A malformed attribution
 // is an error matching ErrAttribution.
 func (b Bookkeeping) Project(history []Message) ([]Message, error) {
-	return project(b.locks(), history)
+	p, err := project(b.locks(), history)
+	return p.messages, err
 }
 
-// project returns the projection of a history that is given in parts.
-func project(locks []lock, parts ...[]Message) ([]Message, error) {
-	size := 0
-	for _, part := range parts {
-		size += len(part)
-	}
-	p := projection{locks: locks, view: make([]Message, size), at: size}
-	for _, part := range slices.Backward(parts) {
-		if err := p.prepend(part); err != nil {
-			return nil, err
-		}
-	}
-	return p.view[p.at:], nil
-}
-
-// projection fills a view from its end, since the last record of an item is the one that counts.
+// projection is what is visible of a history.
 type projection struct {
-	locks []lock
-	view  []Message
-	at    int                   // where the view begins
-	seen  map[identity]struct{} // keyed records that are in the view
+	messages []Message
+	latest   map[identity]*message // the bare form of every keyed record in messages
 }
 
-func (p *projection) prepend(history []Message) error {
+// project projects a history. It fills the view from its end, since the last record of an item is the one that counts.
+func project(locks []lock, history []Message) (projection, error) {
+	view, at := make([]Message, len(history)), len(history)
+	var latest map[identity]*message
 	for i := len(history) - 1; i >= 0; i-- {
 		m := history[i].m
-		if m == nil || m.err != nil || m.malformed {
-			return unusable(history[i], i)
+		if m == nil || m.fault != nil {
+			return projection{}, unusable(history[i], i)
 		}
-		if m.attribution == nil {
-			p.at--
-			p.view[p.at] = history[i]
-			continue
+		if a := m.attribution; a != nil {
+			if !visible(a, locks) || latest[a.identity] != nil {
+				continue
+			}
+			m = m.bare
+			if a.itemKey != "" {
+				if latest == nil {
+					latest = make(map[identity]*message)
+				}
+				latest[a.identity] = m
+			}
 		}
-		if p.shows(m.attribution) {
-			p.at--
-			p.view[p.at] = Message{m.bare}
-		}
+		at--
+		view[at] = Message{m}
 	}
-	return nil
+	return projection{view[at:], latest}, nil
 }
 
-func (p *projection) shows(a *attribution) bool {
-	if !visible(a, p.locks) {
-		return false
+// with returns the view after records were committed, and a turn's input after them: the new records take the place of those that they
+// replace.
+func (p projection) with(c committed, input []Message) []Message {
+	view := make([]Message, 0, len(p.messages)+len(c.records)+len(input))
+	if len(c.replaced) == 0 {
+		view = append(view, p.messages...)
+	} else {
+		for _, m := range p.messages {
+			if !slices.Contains(c.replaced, m.m) {
+				view = append(view, m)
+			}
+		}
 	}
-	if a.itemKey == "" {
-		return true
+	for _, record := range c.records {
+		view = append(view, Message{record.m.bare})
 	}
-	if _, replaced := p.seen[a.identity]; replaced {
-		return false
-	}
-	if p.seen == nil {
-		p.seen = make(map[identity]struct{})
-	}
-	p.seen[a.identity] = struct{}{}
-	return true
+	return append(view, input...)
 }
 
 func visible(a *attribution, locks []lock) bool {
@@ -84,9 +78,9 @@ func visible(a *attribution, locks []lock) bool {
 
 // usableHistory returns why a history cannot be used.
 func usableHistory(history []Message) error {
-	for i, message := range history {
-		if m := message.m; m == nil || m.err != nil || m.malformed {
-			return unusable(message, i)
+	for i, m := range history {
+		if m.m == nil || m.m.fault != nil {
+			return unusable(m, i)
 		}
 	}
 	return nil
@@ -95,9 +89,9 @@ func usableHistory(history []Message) error {
 // unusable returns why a message cannot be part of a history.
 func unusable(m Message, index int) error {
 	if err := m.Validate(); err != nil {
-		return fmt.Errorf("message %d: %w", index, err)
+		return fmt.Errorf("memory: message %d of the history: %w", index, err)
 	}
-	return fmt.Errorf("message %d: %w", index, ErrAttribution)
+	return fmt.Errorf("memory: message %d of the history: %w", index, ErrAttribution)
 }
 
 // ownMessages refuses messages that only the library may write, and messages that cannot be stored.

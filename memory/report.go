@@ -18,39 +18,55 @@ func (m *Memory) happened(ctx context.Context, e *Event) {
 		return struct{}{}, nil
 	})
 	if err != nil {
-		m.log.ErrorContext(ctx, "memory: observer failed", "event", e.Kind, "error", err)
+		m.log.ErrorContext(ctx, "memory: observer failed", "event", string(e.Kind), "error", err)
 	}
+}
+
+// happened tells the observer about the round's session and turn.
+func (r *round) happened(ctx context.Context, e Event) {
+	if r.m.observer.Happened == nil {
+		return
+	}
+	e.SessionID, e.TurnID = r.session.ID, r.turn.id()
+	r.m.happened(ctx, &e)
 }
 
 // disabled reports a slot without a scope or a namespace.
-func (m *Memory) disabled(ctx context.Context, s *slot, resolver Phase, session *SessionInfo, turn *Turn) {
-	if m.development {
-		m.log.InfoContext(ctx, "memory: slot is disabled", "slot", s.Name, "resolver", string(resolver))
+func (r *round) disabled(ctx context.Context, s *slot, resolver Phase) {
+	if r.m.development {
+		r.m.log.InfoContext(ctx, "memory: slot is disabled", "slot", s.Name, "resolver", string(resolver))
 	}
-	m.happened(ctx, &Event{Kind: EventSlotDisabled, SessionID: session.ID, TurnID: turn.id(), Slot: s.Name, Phase: resolver})
+	r.happened(ctx, Event{Kind: EventSlotDisabled, Slot: s.Name, Phase: resolver})
 }
 
 // tolerate reports the failure of a best-effort slot and returns nil; the error of any other slot it returns.
-func (m *Memory) tolerate(ctx context.Context, s *slot, err error, session *SessionInfo, turn *Turn) error {
+func (r *round) tolerate(ctx context.Context, s *slot, err error) error {
 	if !s.BestEffort {
 		return err
 	}
-	m.log.WarnContext(ctx, "memory: best-effort slot failed", "slot", s.Name, "error", err)
-	m.happened(ctx, &Event{Kind: EventSlotFailed, SessionID: session.ID, TurnID: turn.id(), Slot: s.Name, Err: err})
+	r.m.log.WarnContext(ctx, "memory: best-effort slot failed", "slot", s.Name, "error", err)
+	r.happened(ctx, Event{Kind: EventSlotFailed, Slot: s.Name, Phase: r.op.phase, Err: err})
 	return nil
+}
+
+// leftOut reports tools that the turn does not have.
+func (r *round) leftOut(ctx context.Context, s *slot, err error) {
+	err = &SlotError{s.Name, PhaseTools, err}
+	r.m.log.ErrorContext(ctx, "memory: tools are left out", "slot", s.Name, "error", err)
+	r.happened(ctx, Event{Kind: EventToolsLeftOut, Slot: s.Name, Phase: PhaseTools, Err: err})
 }
 
 // call runs one recall or capture of a provider and tells the observer before and after. A panic, in the provider or in the
 // observer, is an error. f returns the number of records.
 func (m *Memory) call(ctx context.Context, c *Call, f func(context.Context) (int, error)) error {
-	observed, err := caught(ctx, func(ctx context.Context) (context.Context, error) { return m.callStarted(ctx, c), nil })
+	ctx, err := caught(ctx, func(ctx context.Context) (context.Context, error) { return m.callStarted(ctx, c), nil })
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	c.Records, c.Err = caught(observed, f)
+	c.Records, c.Err = caught(ctx, f)
 	c.Duration = time.Since(began)
-	_, err = caught(observed, func(ctx context.Context) (struct{}, error) {
+	_, err = caught(ctx, func(ctx context.Context) (struct{}, error) {
 		if m.observer.CallEnded != nil {
 			m.observer.CallEnded(ctx, c)
 		}

@@ -8,77 +8,83 @@ import (
 
 // resolution is what became of one slot's resolvers.
 type resolution struct {
-	lock     lock
-	disabled Phase // the resolver that returned a zero value, or ""
-	done     bool
-	err      error
+	request scope.Request
+	lock    lock
+	phase   Phase // of the resolver that was asked last
+	zero    bool  // that resolver returned a zero value
+	err     error
 }
 
 // lock asks the resolvers of all slots at once and returns the locks of the slots that are not disabled, in slot order. The first error in
 // slot order is returned, except those of best-effort slots.
-func (m *Memory) lock(ctx context.Context, session *SessionInfo, turn *Turn) ([]lock, error) {
-	resolutions := make([]resolution, len(m.slots))
-	err := gather(ctx, len(m.slots), func(i int) { resolutions[i] = m.slots[i].resolve(ctx, session) })
+func (r *round) lock(ctx context.Context) ([]lock, error) {
+	slots := r.m.slots
+	resolutions := make([]resolution, len(slots))
+	err := gather(ctx, len(slots), func(i int) {
+		resolutions[i].err = errGone
+		slots[i].resolve(ctx, r.session, &resolutions[i])
+	})
 	if err != nil {
 		return nil, err
 	}
-	locks := make([]lock, 0, len(m.slots))
-	for i := range resolutions {
-		r, s := &resolutions[i], m.slots[i]
-		switch {
-		case !r.done:
-			r.err = &SlotError{s.Name, PhaseScope, errGone}
-			fallthrough
-		case r.err != nil:
-			if err := m.tolerate(ctx, s, r.err, session, turn); err != nil {
+	locks := make([]lock, 0, len(slots))
+	for i, s := range slots {
+		switch resolved := &resolutions[i]; {
+		case resolved.err != nil:
+			if err := r.tolerate(ctx, s, &SlotError{s.Name, resolved.phase, resolved.err}); err != nil {
 				return nil, err
 			}
-		case r.disabled != "":
-			m.disabled(ctx, s, r.disabled, session, turn)
+		case resolved.zero:
+			r.disabled(ctx, s, resolved.phase)
 		default:
-			locks = append(locks, r.lock)
+			locks = append(locks, resolved.lock)
 		}
 	}
-	m.reportSharedKeys(ctx, locks)
+	r.m.reportSharedKeys(ctx, locks)
 	return locks, nil
 }
 
-// resolve asks for the scope, and then, unless that is zero, for the namespace.
-func (s *slot) resolve(ctx context.Context, session *SessionInfo) resolution {
-	r := resolution{lock: lock{slot: s.Name, visibility: s.Visibility}, done: true}
-	fail := func(phase Phase, err error) resolution {
-		r.err = &SlotError{s.Name, phase, err}
-		return r
-	}
-	request := &scope.Request{
+// resolve resolves the slot, within its timeout.
+func (s *slot) resolve(ctx context.Context, session SessionInfo, into *resolution) {
+	into.phase = PhaseScope
+	into.request = scope.Request{
 		SessionID: session.ID, Node: session.Node, Slot: s.Name,
 		Current: session.Current, Initiator: session.Initiator, Channel: session.Channel,
 	}
-	var err error
-	r.lock.scope, err = within(ctx, s.Timeout, func(ctx context.Context) (scope.Scope, error) {
-		return s.Scope.ResolveScope(ctx, request)
+	if s.Timeout <= 0 {
+		s.ask(ctx, into)
+		return
+	}
+	late := &resolution{request: into.request, phase: PhaseScope}
+	_, err := within(ctx, s.Timeout, func(ctx context.Context) (struct{}, error) {
+		s.ask(ctx, late)
+		return struct{}{}, nil
 	})
 	if err != nil {
-		return fail(PhaseScope, err)
+		into.err = err // and late may still be written to
+		return
 	}
-	if r.lock.scope.IsZero() {
-		r.disabled = PhaseScope
-		return r
-	}
-	r.lock.namespace, err = within(ctx, s.Timeout, func(ctx context.Context) (scope.Namespace, error) {
-		return s.Namespace.ResolveNamespace(ctx, request)
-	})
-	if err != nil {
-		return fail(PhaseNamespace, err)
-	}
-	if r.lock.namespace == "" {
-		r.disabled = PhaseNamespace
-		return r
-	}
-	if r.lock.keys, err = scope.Derive(r.lock.namespace, r.lock.scope); err != nil {
-		return fail(PhaseScope, err)
-	}
-	return r
+	*into = *late
+}
+
+// ask asks for the scope, and then, unless that is zero, for the namespace. A panic is an error.
+func (s *slot) ask(ctx context.Context, r *resolution) {
+	r.lock.slot, r.lock.visibility = s.Name, s.Visibility
+	r.err = func() (err error) {
+		defer recoverInto(&err)
+		if r.lock.scope, err = s.Scope.ResolveScope(ctx, &r.request); err != nil || r.lock.scope.IsZero() {
+			r.zero = true
+			return err
+		}
+		r.phase = PhaseNamespace
+		if r.lock.namespace, err = s.Namespace.ResolveNamespace(ctx, &r.request); err != nil || r.lock.namespace == "" {
+			r.zero = true
+			return err
+		}
+		r.phase = PhaseScope
+		r.lock.keys, err = scope.Derive(r.lock.namespace, r.lock.scope)
+		return err
+	}()
 }
 
 // reportSharedKeys says in development that two slots read and write the same memory, which is rarely meant.

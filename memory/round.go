@@ -9,83 +9,86 @@ import (
 type round struct {
 	m       *Memory
 	op      operation
-	session *SessionInfo
+	session SessionInfo
 	turn    *Turn // nil between turns
 }
 
-// target is a slot that takes part in a round.
-type target struct {
-	slot *slot
-	lock *lock
+func (m *Memory) turnRound(phase Phase, session SessionInfo, turn *Turn) *round {
+	return &round{m, operation{session: session.ID, sequence: turn.Sequence, turn: turn.ID, phase: phase}, session, turn}
 }
 
-// targets returns the locked slots that can do something, in slot order. A slot that failed earlier in the turn is left out.
-func (r *round) targets(locks []lock, can func(*Handlers) bool) []target {
-	targets := make([]target, 0, len(locks))
+// participant is a slot that takes part in a round, and what is noted about it.
+type participant struct {
+	slot *slot
+	lock *lock
+	call Call
+	err  error
+}
+
+// participants returns the locked slots that can do something, in slot order. A slot that failed earlier in the turn is left out.
+func (r *round) participants(locks []lock, can func(*Handlers) bool) []participant {
+	participants := make([]participant, 0, len(locks))
 	for _, s := range r.m.slots {
 		for i := range locks {
 			if locks[i].slot == s.Name && !locks[i].failed && can(&s.handlers) {
-				targets = append(targets, target{s, &locks[i]})
+				participants = append(participants, participant{slot: s, lock: &locks[i]})
 			}
 		}
 	}
-	return targets
+	return participants
 }
 
-// operation returns what a provider is told about itself.
+// operation returns what a provider is told about whom it is asked for.
 func (r *round) operation(l *lock, id string) Operation {
-	return Operation{ID: id, Key: l.keys.Key, Namespace: l.namespace, Scope: l.scope, Slot: l.slot, Session: *r.session}
+	return Operation{ID: id, Key: l.keys.Key, Namespace: l.namespace, Scope: l.scope, Slot: l.slot, Session: r.session}
 }
 
-func (r *round) call(name CallName, t target) *Call {
-	return &Call{
-		Name: name, Phase: r.op.phase, OperationID: r.op.id(t.slot.Name), Slot: t.slot.Name, Key: t.lock.keys.Key,
+// prepare notes the call that is about to be made of a participant.
+func (r *round) prepare(p *participant, name CallName) {
+	p.call = Call{
+		Name: name, Phase: r.op.phase, OperationID: r.op.id(p.slot.Name), Slot: p.slot.Name, Key: p.lock.keys.Key,
 		SessionID: r.session.ID, TurnID: r.turn.id(),
 	}
 }
 
-// recall asks every target at once, and returns the answers in slot order or the first error in slot order. The lock of a best-effort slot that
-// failed is marked, and the slot has no answer.
-func (r *round) recall(
-	ctx context.Context, targets []target, digests []operationDigest, ask func(context.Context, *slot, Operation) ([]Item, error),
-) ([]*answer, error) {
-	answers, errs := make([]*answer, len(targets)), make([]error, len(targets))
-	err := gather(ctx, len(targets), func(i int) {
-		answers[i], errs[i] = r.recallOne(ctx, targets[i], digests, ask)
+// recaller calls the provider's recall of one phase.
+type recaller func(context.Context, *slot, Operation) ([]Item, error)
+
+// recall asks every participant at once, and returns the answers in slot order or the first error in slot order. The lock of a best-effort slot
+// that failed is marked, and the slot has no answer.
+func (r *round) recall(ctx context.Context, participants []participant, digests []operationDigest, ask recaller) ([]answer, error) {
+	answers := make([]answer, len(participants))
+	err := gather(ctx, len(participants), func(i int) {
+		p := &participants[i]
+		p.err = errGone
+		answers[i], p.err = r.recallOne(ctx, p, digests, ask)
 	})
 	if err != nil {
 		return nil, err
 	}
 	kept := answers[:0]
-	for i, t := range targets {
-		err := errs[i]
-		if err == nil && answers[i] == nil {
-			err = providerError{errGone}
-		}
-		if err == nil {
+	for i := range participants {
+		p := &participants[i]
+		if p.err == nil {
 			kept = append(kept, answers[i])
 			continue
 		}
-		t.lock.failed = true
-		if err := r.m.tolerate(ctx, t.slot, &SlotError{t.slot.Name, r.op.phase, err}, r.session, r.turn); err != nil {
+		p.lock.failed = true
+		if err := r.tolerate(ctx, p.slot, &SlotError{p.slot.Name, r.op.phase, p.err}); err != nil {
 			return nil, err
 		}
 	}
 	return kept, nil
 }
 
-func (r *round) recallOne(
-	ctx context.Context, t target, digests []operationDigest, ask func(context.Context, *slot, Operation) ([]Item, error),
-) (a *answer, err error) {
-	call := r.call(CallSearch, t)
-	err = r.m.call(ctx, call, func(ctx context.Context) (int, error) {
-		items, err := within(ctx, t.slot.Timeout, func(ctx context.Context) ([]Item, error) {
-			return ask(ctx, t.slot, r.operation(t.lock, call.OperationID))
-		})
+func (r *round) recallOne(ctx context.Context, p *participant, digests []operationDigest, ask recaller) (a answer, err error) {
+	r.prepare(p, CallSearch)
+	err = r.m.call(ctx, &p.call, func(ctx context.Context) (int, error) {
+		items, err := r.items(ctx, p, ask)
 		if err != nil {
 			return 0, providerError{err}
 		}
-		if a, err = newAnswer(t.lock, call.OperationID, items); err != nil {
+		if a, err = newAnswer(p.lock, p.call.OperationID, items); err != nil {
 			return len(items), err
 		}
 		return len(items), a.compare(digests)
@@ -93,40 +96,47 @@ func (r *round) recallOne(
 	return a, err
 }
 
-// capture runs the captures of all targets at once and waits for all of them, each for at most the capture timeout. The error joins all of
-// theirs, in slot order.
-func (r *round) capture(ctx context.Context, targets []target, store func(context.Context, *slot, Operation) error) error {
-	errs := make([]error, len(targets))
-	err := gather(ctx, len(targets), func(i int) {
-		errs[i] = providerError{errGone}
-		errs[i] = r.captureOne(ctx, targets[i], store)
+func (r *round) items(ctx context.Context, p *participant, ask recaller) ([]Item, error) {
+	operation := r.operation(p.lock, p.call.OperationID)
+	if p.slot.Timeout <= 0 {
+		return ask(ctx, p.slot, operation)
+	}
+	return within(ctx, p.slot.Timeout, func(ctx context.Context) ([]Item, error) { return ask(ctx, p.slot, operation) })
+}
+
+// storer calls the provider's capture of one phase.
+type storer func(context.Context, *slot, Operation) error
+
+// capture runs the captures of all participants at once and waits for all of them, each for at most the capture timeout. The error joins
+// all of theirs, in slot order, without those of best-effort slots, which are reported.
+func (r *round) capture(ctx context.Context, participants []participant, store storer) error {
+	err := gather(ctx, len(participants), func(i int) {
+		p := &participants[i]
+		p.err = errGone
+		p.err = r.captureOne(ctx, p, store)
 	})
 	if err != nil {
 		return err
 	}
-	for i, t := range targets {
-		if errs[i] == nil {
-			continue
+	var errs []error
+	for i := range participants {
+		if p := &participants[i]; p.err != nil {
+			errs = append(errs, r.tolerate(ctx, p.slot, &SlotError{p.slot.Name, r.op.phase, p.err}))
 		}
-		errs[i] = &SlotError{t.slot.Name, r.op.phase, errs[i]}
-		if r.op.phase == PhaseCompactionRequested {
-			errs[i] = r.m.tolerate(ctx, t.slot, errs[i], r.session, r.turn)
-			continue
-		}
-		r.m.log.ErrorContext(ctx, "memory: capture failed", "slot", t.slot.Name, "phase", string(r.op.phase), "error", errs[i])
 	}
 	return errors.Join(errs...)
 }
 
-func (r *round) captureOne(ctx context.Context, t target, store func(context.Context, *slot, Operation) error) error {
-	call := r.call(CallUpsert, t)
-	return r.m.call(ctx, call, func(ctx context.Context) (int, error) {
+func (r *round) captureOne(ctx context.Context, p *participant, store storer) error {
+	r.prepare(p, CallUpsert)
+	operation := r.operation(p.lock, p.call.OperationID)
+	return r.m.call(ctx, &p.call, func(ctx context.Context) (int, error) {
 		_, err := within(ctx, r.m.captureTimeout, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, store(ctx, t.slot, r.operation(t.lock, call.OperationID))
+			return struct{}{}, store(ctx, p.slot, operation)
 		})
 		if err != nil {
-			err = providerError{err}
+			return 0, providerError{err}
 		}
-		return 0, err
+		return 0, nil
 	})
 }

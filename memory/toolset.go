@@ -19,60 +19,53 @@ type toolset struct {
 // tools asks every locked slot for its tools, all at once, and returns them under their qualified names: in slot order, then in the
 // provider's order. A set that fails or is invalid is reported and left out; so is a qualified name that two slots yield. The only error
 // is the end of ctx.
-func (m *Memory) tools(ctx context.Context, session *SessionInfo, turn *Turn, locks []lock, messages []Message, start int) ([]Tool, error) {
-	round := m.turnRound(PhaseTools, session, turn)
-	targets := round.targets(locks, func(h *Handlers) bool { return h.Tools != nil })
-	if len(targets) == 0 {
+func (r *round) tools(ctx context.Context, locks []lock, messages []Message, start int) ([]Tool, error) {
+	participants := r.participants(locks, func(h *Handlers) bool { return h.Tools != nil })
+	if len(participants) == 0 {
 		return nil, cancelled(ctx)
 	}
-	sets := make([]toolset, len(targets))
-	err := gather(ctx, len(targets), func(i int) {
-		t := targets[i]
+	sets := make([]toolset, len(participants))
+	err := gather(ctx, len(participants), func(i int) {
+		p := &participants[i]
 		sets[i].err = errGone
-		sets[i].tools, sets[i].err = t.slot.offer(ctx, &ToolsRequest{
-			Operation: round.operation(t.lock, ""),
+		sets[i].tools, sets[i].err = p.slot.offer(ctx, &ToolsRequest{
+			Operation: r.operation(p.lock, ""),
 			Messages:  slices.Clone(messages),
-			Turn:      turn.startingAt(start),
+			Turn:      r.turn.startingAt(start),
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range targets {
+	for i := range participants {
 		if sets[i].err != nil {
 			sets[i].tools = nil
-			m.leftOut(ctx, t.slot, sets[i].err, session, turn)
+			r.leftOut(ctx, participants[i].slot, sets[i].err)
 		}
 	}
-	return m.qualified(ctx, targets, sets, session, turn), nil
+	return r.qualified(ctx, participants, sets), nil
 }
 
 // qualified returns the tools of all sets, bound to their locks.
-func (m *Memory) qualified(ctx context.Context, targets []target, sets []toolset, session *SessionInfo, turn *Turn) []Tool {
+func (r *round) qualified(ctx context.Context, participants []participant, sets []toolset) []Tool {
 	count := make(map[string]int)
-	for i, t := range targets {
+	for i, p := range participants {
 		for _, tool := range sets[i].tools {
-			count[t.slot.toolName(tool.Name)]++
+			count[p.slot.toolName(tool.Name)]++
 		}
 	}
 	var tools []Tool
-	for i, t := range targets {
+	for i, p := range participants {
 		for _, tool := range sets[i].tools {
-			name := t.slot.toolName(tool.Name)
+			name := p.slot.toolName(tool.Name)
 			if count[name] > 1 {
-				m.leftOut(ctx, t.slot, fmt.Errorf("%q: another slot has a tool of this name", name), session, turn)
+				r.leftOut(ctx, p.slot, fmt.Errorf("%q: another slot has a tool of this name", name))
 				continue
 			}
-			tools = append(tools, m.bind(t.slot, tool, newBinding(t.lock, tool.Name, session, turn)))
+			tools = append(tools, r.m.bind(p.slot, tool, newBinding(p.lock, tool.Name, &r.session, r.turn)))
 		}
 	}
 	return tools
-}
-
-func (m *Memory) leftOut(ctx context.Context, s *slot, err error, session *SessionInfo, turn *Turn) {
-	err = &SlotError{s.Name, PhaseTools, err}
-	m.log.ErrorContext(ctx, "memory: tools are left out", "slot", s.Name, "error", err)
-	m.happened(ctx, &Event{Kind: EventToolsLeftOut, SessionID: session.ID, TurnID: turn.id(), Slot: s.Name, Phase: PhaseTools, Err: err})
 }
 
 func (s *slot) toolName(tool string) string { return SlotInfo{Name: s.Name}.ToolName(tool) }

@@ -31,74 +31,65 @@ type TurnView struct {
 // Starting a turn again that was committed asks the providers again. The same answers add nothing, others are an error matching
 // ErrReplay: a host that may have committed the start calls ResumeTurn.
 func (m *Memory) StartTurn(ctx context.Context, r *TurnStart) (*TurnView, error) {
-	session, err := m.checkTurn(r)
+	round, err := m.beginRound(PhaseTurnStarted, r)
 	if err != nil {
 		return nil, err
 	}
-	locks, err := m.lock(ctx, &session, &r.Turn)
+	locks, err := round.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
 	before, err := project(locks, r.History)
 	if err != nil {
-		return nil, fmt.Errorf("memory: history: %w", err)
+		return nil, err
 	}
-	answers, err := m.recallTurn(ctx, &session, r, locks, before)
+	answers, err := round.recallTurn(ctx, locks, r.Bookkeeping.digests(), before.messages)
 	if err != nil {
 		return nil, err
 	}
-	records, digests := commit(r.History, r.Bookkeeping.digests(), answers)
-	messages, err := project(locks, r.History, records, r.Turn.Input)
-	if err != nil {
-		return nil, fmt.Errorf("memory: history: %w", err)
-	}
-	view := &TurnView{Records: records, Messages: messages, Start: len(messages) - len(r.Turn.Input)}
-	view.Bookkeeping = r.Bookkeeping.began(turnMark{id: r.Turn.ID, sequence: r.Turn.Sequence}, locks, digests)
-	if view.Tools, err = m.tools(ctx, &session, &r.Turn, locks, messages, view.Start); err != nil {
+	c := commit(before.latest, r.Bookkeeping.digests(), answers)
+	view := &TurnView{Records: c.records, Messages: before.with(c, r.Turn.Input)}
+	view.Start = len(view.Messages) - len(r.Turn.Input)
+	view.Bookkeeping = r.Bookkeeping.began(turnMark{id: r.Turn.ID, sequence: r.Turn.Sequence}, locks, c.digests)
+	if view.Tools, err = round.tools(ctx, locks, view.Messages, view.Start); err != nil {
 		return nil, err
 	}
-	m.happened(ctx, &Event{Kind: EventTurnStarted, SessionID: session.ID, TurnID: r.Turn.ID, Records: len(records), Messages: len(messages)})
+	round.happened(ctx, Event{Kind: EventTurnStarted, Records: len(view.Records), Messages: len(view.Messages)})
 	return view, nil
 }
 
 // recallTurn asks every locked slot what the model should see.
-func (m *Memory) recallTurn(ctx context.Context, session *SessionInfo, r *TurnStart, locks []lock, before []Message) ([]*answer, error) {
-	round := m.turnRound(PhaseTurnStarted, session, &r.Turn)
-	targets := round.targets(locks, func(h *Handlers) bool { return h.Recall != nil })
-	return round.recall(ctx, targets, r.Bookkeeping.digests(), func(ctx context.Context, s *slot, o Operation) ([]Item, error) {
+func (r *round) recallTurn(ctx context.Context, locks []lock, digests []operationDigest, before []Message) ([]answer, error) {
+	participants := r.participants(locks, func(h *Handlers) bool { return h.Recall != nil })
+	return r.recall(ctx, participants, digests, func(ctx context.Context, s *slot, o Operation) ([]Item, error) {
 		return s.handlers.Recall(ctx, &TurnStarted{
 			Operation: o,
 			Messages:  slices.Clone(before),
-			Turn:      r.Turn.startingAt(len(before)),
+			Turn:      r.turn.startingAt(len(before)),
 		})
 	})
-}
-
-func (m *Memory) turnRound(phase Phase, session *SessionInfo, turn *Turn) *round {
-	return &round{m, operation{session: session.ID, sequence: turn.Sequence, turn: turn.ID, phase: phase}, session, turn}
 }
 
 // ResumeTurn rebuilds a turn whose start was committed, after a crash or in another process: its locks, view and tools come from the
 // bookkeeping, and no provider is asked for a recall, whatever has changed since. History includes the turn's records, its input and what has followed. An
 // error matches ErrTurnNotOpen when the bookkeeping is not that of the turn.
 func (m *Memory) ResumeTurn(ctx context.Context, r *TurnStart) (*TurnView, error) {
-	session, err := m.checkTurn(r)
+	round, err := m.beginRound(PhaseTools, r)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.Bookkeeping.open(&r.Turn); err != nil {
 		return nil, err
 	}
-	locks := r.Bookkeeping.locks()
-	messages, err := project(locks, r.History)
+	messages, err := r.Bookkeeping.Project(r.History)
 	if err != nil {
-		return nil, fmt.Errorf("memory: history: %w", err)
-	}
-	view := &TurnView{Messages: messages, Start: r.Turn.begin(messages), Bookkeeping: r.Bookkeeping}
-	if view.Tools, err = m.tools(ctx, &session, &r.Turn, locks, messages, view.Start); err != nil {
 		return nil, err
 	}
-	m.happened(ctx, &Event{Kind: EventTurnResumed, SessionID: session.ID, TurnID: r.Turn.ID, Messages: len(messages)})
+	view := &TurnView{Messages: messages, Start: r.Turn.begin(messages), Bookkeeping: r.Bookkeeping}
+	if view.Tools, err = round.tools(ctx, r.Bookkeeping.locks(), messages, view.Start); err != nil {
+		return nil, err
+	}
+	round.happened(ctx, Event{Kind: EventTurnResumed, Messages: len(messages)})
 	return view, nil
 }
 
@@ -108,41 +99,48 @@ func (m *Memory) ResumeTurn(ctx context.Context, r *TurnStart) (*TurnView, error
 // The bookkeeping says that the turn is complete. It is valid also beside an error of captures, which is the join of all of them and never
 // undoes the turn. An error matching ErrTurnNotOpen says that no capture ran.
 func (m *Memory) CompleteTurn(ctx context.Context, r *TurnStart) (Bookkeeping, error) {
-	session, err := m.checkTurn(r)
+	round, err := m.beginRound(PhaseTurnCompleted, r)
 	if err != nil {
 		return r.Bookkeeping, err
 	}
 	if err := r.Bookkeeping.open(&r.Turn); err != nil {
 		return r.Bookkeeping, err
 	}
-	messages, err := project(r.Bookkeeping.locks(), r.History)
+	messages, err := r.Bookkeeping.Project(r.History)
 	if err != nil {
-		return r.Bookkeeping, fmt.Errorf("memory: history: %w", err)
+		return r.Bookkeeping, err
 	}
-	err = m.captureTurn(context.WithoutCancel(ctx), &session, r, messages)
-	m.happened(ctx, &Event{Kind: EventTurnCompleted, SessionID: session.ID, TurnID: r.Turn.ID, Messages: len(messages), Err: err})
+	ctx = context.WithoutCancel(ctx)
+	err = round.captureTurn(ctx, r.Bookkeeping.locks(), messages)
+	if err != nil {
+		m.log.ErrorContext(ctx, "memory: capture of a completed turn failed", "turn", r.Turn.ID, "error", err)
+	}
+	round.happened(ctx, Event{Kind: EventTurnCompleted, Messages: len(messages), Err: err})
 	return r.Bookkeeping.completed(), err
 }
 
-func (m *Memory) captureTurn(ctx context.Context, session *SessionInfo, r *TurnStart, messages []Message) error {
-	start := r.Turn.begin(messages)
-	round := m.turnRound(PhaseTurnCompleted, session, &r.Turn)
-	targets := round.targets(r.Bookkeeping.locks(), func(h *Handlers) bool { return h.CaptureTurn != nil })
-	return round.capture(ctx, targets, func(ctx context.Context, s *slot, o Operation) error {
+func (r *round) captureTurn(ctx context.Context, locks []lock, messages []Message) error {
+	start := r.turn.begin(messages)
+	participants := r.participants(locks, func(h *Handlers) bool { return h.CaptureTurn != nil })
+	return r.capture(ctx, participants, func(ctx context.Context, s *slot, o Operation) error {
 		return s.handlers.CaptureTurn(ctx, &TurnCompleted{
 			Operation: o,
 			Messages:  slices.Clone(messages),
-			Turn:      r.Turn.startingAt(start),
+			Turn:      r.turn.startingAt(start),
 		})
 	})
 }
 
-// checkTurn checks a request and returns its session with the node filled in.
-func (m *Memory) checkTurn(r *TurnStart) (SessionInfo, error) {
+// beginRound checks a request and returns its round.
+func (m *Memory) beginRound(phase Phase, r *TurnStart) (*round, error) {
 	if err := r.Turn.check(); err != nil {
-		return SessionInfo{}, err
+		return nil, err
 	}
-	return m.session(r.Session)
+	session, err := m.session(r.Session)
+	if err != nil {
+		return nil, err
+	}
+	return m.turnRound(phase, session, &r.Turn), nil
 }
 
 // session checks a session's identity and fills in the node.
