@@ -17,7 +17,7 @@ const (
 // is due can also see when it is done. It counts in tokens, four bytes of UTF-8 to one: of the JSON of a message, except that media count
 // by a table and not by their base64 text. The zero Policy is useful. A Policy is read-only and may be shared.
 type Policy struct {
-	// ContextWindow is the model's window in tokens. 0 means that it is unknown, and 100000 is assumed.
+	// ContextWindow is the model's window in tokens, and the summarizer's. 0 means that it is unknown, and 100000 is assumed.
 	ContextWindow int64
 
 	// Threshold is the part of the window that may be used before a compaction is due, above 0 and at most 1. 0 means 0.9.
@@ -62,7 +62,7 @@ func (p *Policy) Validate() error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("memory: invalid policy: %w", errors.Join(problems...))
+	return fmt.Errorf("%w of a policy: %w", ErrConfig, errors.Join(problems...))
 }
 
 // Limit returns the tokens that a request may hold before a compaction is due: the window times the threshold, at least 1.
