@@ -1,0 +1,222 @@
+package upstash
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/recollect-go/recollect/internal/rest"
+)
+
+// command is a Redis command and its arguments.
+type command []string
+
+// check refuses what JSON cannot carry; an encoder would replace it.
+func (c command) check() error {
+	for _, argument := range c {
+		if !utf8.ValidString(argument) {
+			return ErrNotUTF8
+		}
+	}
+	return nil
+}
+
+// sent says what is known of a request that brought no usable answer.
+type sent struct {
+	doubt bool // some attempt may have been carried out although no answer says so
+}
+
+const syncHeader = "Upstash-Sync-Token"
+
+// run sends one command and returns its result.
+func (c *Client) run(ctx context.Context, operation string, cmd command) (reply, *sent, error) {
+	if err := cmd.check(); err != nil {
+		return reply{}, &sent{}, failed(operation, err)
+	}
+	body, outcome, err := c.post(ctx, operation, "", cmd)
+	if err != nil {
+		return reply{}, outcome, err
+	}
+	var answer answer
+	if err := rest.Decode(body, &answer); err != nil {
+		outcome.doubt = true
+		return reply{}, outcome, badReply(operation, err)
+	}
+	result, err := answer.result(operation)
+	outcome.doubt = outcome.doubt || errors.Is(err, ErrBadReply)
+	return result, outcome, err
+}
+
+// pipeline sends commands in one request and returns their results in order. The commands are carried out one after the other, not as a
+// whole; the first that fails is the error.
+func (c *Client) pipeline(ctx context.Context, operation string, cmds ...command) ([]reply, error) {
+	for _, cmd := range cmds {
+		if err := cmd.check(); err != nil {
+			return nil, failed(operation, err)
+		}
+	}
+	body, _, err := c.post(ctx, operation, "/pipeline", cmds)
+	if err != nil {
+		return nil, err
+	}
+	var answers []answer
+	if err := rest.Decode(body, &answers); err != nil {
+		return nil, badReply(operation, err)
+	}
+	if len(answers) != len(cmds) {
+		return nil, badReply(operation, fmt.Errorf("%w: %d results for %d commands", ErrBadReply, len(answers), len(cmds)))
+	}
+	replies := make([]reply, len(answers))
+	for i := range answers {
+		if replies[i], err = answers[i].result(operation); err != nil {
+			return nil, err
+		}
+	}
+	return replies, nil
+}
+
+// post sends body until there is a definite answer and returns that of status 200.
+func (c *Client) post(ctx context.Context, operation, path string, body any) ([]byte, *sent, error) {
+	encoded, err := rest.Encode(body)
+	if err != nil {
+		return nil, &sent{}, failed(operation, err)
+	}
+	outcome := &sent{}
+	var reply []byte
+	err = c.retry.Do(ctx, func(int) (rest.Verdict, error) {
+		var err error
+		reply, err = c.attempt(ctx, operation, path, encoded, outcome)
+		again := errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNoReply)
+		return rest.Verdict{Again: again}, err
+	})
+	return reply, outcome, err
+}
+
+func (c *Client) attempt(ctx context.Context, operation, path string, body []byte, outcome *sent) ([]byte, error) {
+	authorization, err := rest.Authorize(ctx, c.token)
+	if err != nil {
+		return nil, &Error{Service: "upstash", Operation: operation, Err: err}
+	}
+	header := http.Header{}
+	header.Set("Authorization", authorization)
+	header.Set("Content-Type", "application/json")
+	// Strings come back as the bytes that they are. Without it the service replaces what is not UTF-8.
+	header.Set("Upstash-Encoding", "base64")
+	if token := c.sync.Load(); token != nil {
+		header.Set(syncHeader, *token)
+	}
+	reply, err := c.rest.Do(ctx, &rest.Request{Method: http.MethodPost, URL: c.url + path, Header: header, Body: body})
+	if err != nil {
+		var transport *rest.TransportError
+		outcome.doubt = outcome.doubt || !errors.As(err, &transport) || !transport.NotSent
+		return nil, &Error{Service: "upstash", Operation: operation, Err: err}
+	}
+	if token := reply.Header.Get(syncHeader); token != "" {
+		c.sync.Store(&token)
+	}
+	if reply.Status == http.StatusOK {
+		return reply.Body, nil
+	}
+	outcome.doubt = outcome.doubt || reply.Status < 300 || reply.Status >= 500 || reply.Status == http.StatusRequestTimeout
+	return nil, refusal(operation, reply)
+}
+
+// refusal is the error of a reply other than 200.
+func refusal(operation string, reply *rest.Response) error {
+	var answer answer
+	_ = rest.Decode(reply.Body, &answer) // without an error text the status decides
+	code, kind := diagnose(answer.Error)
+	if byStatus := statusKind(reply.Status); byStatus != nil {
+		kind = byStatus
+	}
+	return &Error{
+		Service: "upstash", Operation: operation, Status: reply.Status, Code: code,
+		RetryAfter: rest.RetryAfter(reply.Header, time.Now()), Err: kind,
+	}
+}
+
+// statusKind returns what a status means by itself, nil when the error text decides.
+func statusKind(status int) error {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return ErrUnauthorized
+	case status == http.StatusTooManyRequests:
+		return ErrRateLimited
+	case status == http.StatusRequestEntityTooLarge:
+		return ErrTooLarge
+	case status >= 500, status == http.StatusRequestTimeout:
+		return ErrUnavailable
+	case status < 400:
+		return ErrBadReply
+	}
+	return nil
+}
+
+// answer is the reply to one command.
+type answer struct {
+	Result json.RawMessage `json:"result"`
+	Error  string          `json:"error"`
+}
+
+func (a *answer) result(operation string) (reply, error) {
+	if a.Error != "" {
+		code, kind := diagnose(a.Error)
+		return reply{}, &Error{Service: "upstash", Operation: operation, Code: code, Err: kind}
+	}
+	if a.Result == nil {
+		return reply{}, badReply(operation, fmt.Errorf("%w: no result", ErrBadReply))
+	}
+	return reply{a.Result}, nil
+}
+
+// errNoIndex is a search in an index that was not created yet.
+var errNoIndex = fmt.Errorf("%w: index does not exist", ErrRefused)
+
+// diagnose returns the code of a Redis error, its first word, and what it means. The rest of the text stays here: it may quote
+// arguments.
+func diagnose(text string) (code string, kind error) {
+	word, detail, _ := strings.Cut(text, " ")
+	if strings.ToUpper(word) == word {
+		code = rest.Code(word)
+	}
+	switch code {
+	case "NOAUTH", "WRONGPASS", "NOPERM":
+		return code, ErrUnauthorized
+	case "LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN":
+		return code, ErrUnavailable
+	}
+	switch detail = strings.ToLower(detail); {
+	case strings.HasPrefix(detail, "max request size"), strings.HasPrefix(detail, "max record size"):
+		return code, ErrTooLarge
+	case strings.HasPrefix(detail, "max "):
+		return code, ErrRateLimited
+	}
+	if namesMissingIndex(text) {
+		return code, errNoIndex
+	}
+	return code, ErrRefused
+}
+
+// namesMissingIndex recognizes the ways in which the service says that there is no such index.
+func namesMissingIndex(text string) bool {
+	text = strings.ToLower(text)
+	if !strings.Contains(text, "index") {
+		return false
+	}
+	for _, phrase := range []string{"not found", "does not exist", "no such", "unknown index"} {
+		if strings.Contains(text, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// badReply is the error of an answer that is not that of the protocol.
+func badReply(operation string, err error) error {
+	return &Error{Service: "upstash", Operation: operation, Err: err}
+}

@@ -1,0 +1,112 @@
+package upstash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/recollect-go/recollect/internal/docstore"
+)
+
+// Write replaces the document of key if its version is expected, or creates it if expected is "". The package comment says what becomes
+// of a write whose answer is lost.
+func (d *Documents) Write(ctx context.Context, key string, content []byte, expected string) (version string, err error) {
+	if err := accept(ctx, "write", key); err != nil {
+		return "", err
+	}
+	if !utf8.Valid(content) {
+		return "", failed("write", ErrNotUTF8)
+	}
+	if !utf8.ValidString(expected) {
+		return "", failed("write", &docstore.ConflictError{Key: key, Expected: expected})
+	}
+	version = newVersion()
+	change := &change{operation: "write", key: key, expected: expected, isDone: func(stored string) bool { return stored == version }}
+	if err := d.apply(ctx, change, writeScript, marker+string(content), expected, version, d.ttl); err != nil {
+		return "", err
+	}
+	return version, nil
+}
+
+// Delete removes the document of key if its version is expected; an absent document is success.
+func (d *Documents) Delete(ctx context.Context, key, expected string) error {
+	if err := accept(ctx, "delete", key); err != nil {
+		return err
+	}
+	if !utf8.ValidString(expected) {
+		expected = "" // no document has such a version, and none has this one
+	}
+	change := &change{operation: "delete", key: key, expected: expected, isDone: func(stored string) bool { return stored == "" }}
+	return d.apply(ctx, change, deleteScript, expected)
+}
+
+// change is one conditional write or delete.
+type change struct {
+	operation string // "write" or "delete"
+	key       string
+	expected  string
+	// isDone reports whether a stored version, "" when there is no document, proves that the change was carried out.
+	isDone func(stored string) bool
+}
+
+// apply runs the script of a change and says what became of it.
+func (d *Documents) apply(ctx context.Context, c *change, script string, args ...string) error {
+	result, sent, err := d.client.run(ctx, c.operation, append(command{"EVAL", script, "1", d.prefix + c.key}, args...))
+	if err != nil {
+		return d.settle(ctx, c, sent, err)
+	}
+	answer, err := parseVerdict(result)
+	if err != nil {
+		sent.doubt = true
+		return d.settle(ctx, c, sent, badReply(c.operation, err))
+	}
+	switch answer.word {
+	case wordConflict:
+		return c.conflict(sent, answer.detail)
+	case wordShape:
+		return failed(c.operation, &ShapeError{Key: c.key, Found: found(answer.detail)})
+	}
+	return nil
+}
+
+var errRepeated = errors.New("sent again after a lost answer, and another version is stored now")
+
+// conflict returns the error for another version than expected. When the change was sent more than once, an earlier one may have been carried out
+// and the stored version been written on top of it.
+func (c *change) conflict(sent *sent, stored string) error {
+	if sent.doubt {
+		return c.unknown(errRepeated)
+	}
+	return failed(c.operation, &docstore.ConflictError{Key: c.key, Expected: c.expected, Actual: stored})
+}
+
+// unknown is the error of a change that may have been carried out. It never matches a conflict.
+func (c *change) unknown(cause error) error {
+	return fmt.Errorf("upstash: %s: %w: %w", c.operation, docstore.ErrUnknownOutcome, cause)
+}
+
+// settle reads the version after a change that may have been carried out. That the expected one is there proves nothing: the change may
+// still be on its way.
+func (d *Documents) settle(ctx context.Context, c *change, sent *sent, cause error) error {
+	if !sent.doubt {
+		return cause
+	}
+	if ctx.Err() != nil {
+		return c.unknown(cause)
+	}
+	if stored, err := d.storedVersion(ctx, c); err == nil && c.isDone(stored) {
+		return nil
+	}
+	return c.unknown(cause)
+}
+
+// storedVersion returns the version of the document, "" when there is none.
+func (d *Documents) storedVersion(ctx context.Context, c *change) (string, error) {
+	result, _, err := d.client.run(ctx, c.operation, command{"HGET", d.prefix + c.key, versionField})
+	if err != nil {
+		return "", err
+	}
+	version, _, err := result.text()
+	return version, err
+}

@@ -1,0 +1,54 @@
+package upstash
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/recollect-go/recollect/internal/rest"
+)
+
+// Error is a failed command. errors.Is tells what kind; Code is the first word of a Redis error, such as OOM.
+type Error = rest.Error
+
+// Kinds of errors. A write or delete whose outcome is unknown matches filememory.ErrUnknownOutcome as well.
+var (
+	// ErrUnauthorized: no token, or one that the service refuses for this command.
+	ErrUnauthorized = rest.ErrUnauthorized
+	// ErrRateLimited: too many requests, or the database's quota is used up. It is not tried again.
+	ErrRateLimited = rest.ErrRateLimited
+	// ErrUnavailable: the service failed, also after the retries.
+	ErrUnavailable = rest.ErrUnavailable
+	// ErrNoReply: no answer came, also after the retries.
+	ErrNoReply = rest.ErrNoReply
+	// ErrRefused: the command was refused; Code of the *Error says more.
+	ErrRefused = rest.ErrRefused
+	// ErrTooLarge: the request or the reply is larger than the service or the client takes.
+	ErrTooLarge = rest.ErrTooLarge
+	// ErrBadReply: the answer is not that of the protocol.
+	ErrBadReply = rest.ErrBadReply
+
+	// ErrShape matches every *ShapeError.
+	ErrShape = errors.New("key holds something that is not a document")
+	// ErrNotUTF8: a text is not valid UTF-8, which the protocol cannot carry.
+	ErrNotUTF8 = errors.New("text is not valid UTF-8")
+	// ErrCursor: the cursor of a List is not one that List returned.
+	ErrCursor = errors.New("cursor is not valid")
+)
+
+// ShapeError reports a key of the layout that holds something that is not a document. It was not changed.
+type ShapeError struct {
+	Key   string // the document's key, without the prefix
+	Found string // what was found, for people
+}
+
+// Error names the key, which is a digest and no secret, and what it holds.
+func (e *ShapeError) Error() string {
+	return fmt.Sprintf("key %q holds %s, not a document", e.Key, e.Found)
+}
+
+// Is reports whether target is ErrShape.
+func (e *ShapeError) Is(target error) bool { return target == ErrShape }
+
+func failed(operation string, err error) error {
+	return fmt.Errorf("upstash: %s: %w", operation, err)
+}

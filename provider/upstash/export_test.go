@@ -1,0 +1,7 @@
+package upstash
+
+// What the tests' server has to recognize.
+const (
+	WriteScript  = writeScript
+	DeleteScript = deleteScript
+)
