@@ -1,47 +1,57 @@
 package integration_test
 
 import (
-	"fmt"
-	"sync/atomic"
+	"database/sql/driver"
 	"testing"
 
-	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/recollect-go/recollect/internal/docstore"
 	"github.com/recollect-go/recollect/internal/integration/proxy"
 	"github.com/recollect-go/recollect/internal/integration/server"
 	"github.com/recollect-go/recollect/provider/sqlstore"
+	"github.com/stretchr/testify/require"
 )
 
-// tables numbers the tables of a server, so that each test has one of its own.
-var tables atomic.Int64
+func postgresConnector(t testing.TB, dsn string) driver.Connector {
+	t.Helper()
+	config, err := pgx.ParseConfig(dsn)
+	require.NoError(t, err)
+	return stdlib.GetConnector(*config)
+}
 
-func newTable() string { return fmt.Sprintf("documents_%d", tables.Add(1)) }
+// postgresDatabase is the server's database, reached at address: its own, or a proxy's before it.
+func postgresDatabase(t testing.TB, pg *server.Postgres, address string) database {
+	return database{dialect: sqlstore.PostgreSQL, connector: postgresConnector(t, pg.DSN(address))}
+}
 
 // TestPostgreSQL runs stores that share a table with a connection pool each.
 func TestPostgreSQL(t *testing.T) {
 	t.Parallel()
 	pg := server.StartPostgres(t)
-	open := func(t testing.TB, address, table string) docstore.Store {
-		return newSQLStore(t, openDB(t, "pgx", pg.DSN(address)), sqlstore.PostgreSQL, table)
-	}
+	direct := postgresDatabase(t, pg, pg.Address)
 	exercise(t, engine{
 		open: func(t *testing.T, n int) []docstore.Store {
 			table := newTable()
 			stores := make([]docstore.Store, n)
 			for i := range stores {
-				stores[i] = open(t, pg.Address, table)
+				stores[i] = direct.storeIn(t, direct.open(t), table)
 			}
 			return stores
 		},
 		disturb: func(t *testing.T) *disturbance {
 			table := newTable()
-			calm := open(t, pg.Address, table)
+			calm := direct.storeIn(t, direct.open(t), table)
 			p := proxy.Start(t, pg.Address)
-			stores := repeated(open(t, p.Address(), table), processes)
+			cut := postgresDatabase(t, pg, p.Address())
+			store := cut.storeIn(t, cut.open(t), table)
 			p.CutWith(proxy.Anywhere(4000))
 			p.CutAll()
-			return &disturbance{stores: stores, calm: calm, count: p.Cuts, stop: func() { p.CutWith(nil) }}
+			return &disturbance{stores: repeated(store, 1), calm: calm, count: p.Cuts, stop: func() { p.CutWith(nil) }}
 		},
 	})
+	exerciseSQL(t, direct)
+	t.Run("acknowledged writes outlive cut connections", func(t *testing.T) { testAudit(t, pg) })
+	t.Run("every collation", func(t *testing.T) { testCollations(t, pg) })
+	t.Run("every isolation level", func(t *testing.T) { testIsolation(t, direct) })
 }
-

@@ -2,12 +2,14 @@ package integration_test
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"path/filepath"
 	"testing"
 
 	"github.com/recollect-go/recollect/internal/docstore"
 	"github.com/recollect-go/recollect/provider/sqlstore"
-	_ "modernc.org/sqlite"
+	"github.com/stretchr/testify/require"
+	"modernc.org/sqlite"
 )
 
 func init() {
@@ -26,26 +28,39 @@ func sqliteDSN(path string) string {
 	return "file:" + path + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
 }
 
-func openSQLite(t testing.TB) *sql.DB {
-	return openDB(t, "sqlite", sqliteDSN(filepath.Join(t.TempDir(), "recollect.db")))
+func sqliteFile(t testing.TB) string { return filepath.Join(t.TempDir(), "recollect.db") }
+
+func sqliteConnector(t testing.TB, path string) driver.Connector {
+	t.Helper()
+	connector, err := sqlite.NewConnector(sqliteDSN(path))
+	require.NoError(t, err)
+	return connector
+}
+
+func sqliteDatabase(t testing.TB) database {
+	return database{dialect: sqlstore.SQLite, connector: sqliteConnector(t, sqliteFile(t))}
 }
 
 // TestSQLite runs stores that share a file in processes of their own.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
+	openFile := func(t *testing.T) (*sqlstore.Store, string) {
+		path := sqliteFile(t)
+		d := database{dialect: sqlstore.SQLite, connector: sqliteConnector(t, path)}
+		return d.storeIn(t, d.open(t), ""), path
+	}
 	exercise(t, engine{
 		open: func(t *testing.T, n int) []docstore.Store {
-			path := filepath.Join(t.TempDir(), "recollect.db")
-			store := newSQLStore(t, openDB(t, "sqlite", sqliteDSN(path)), sqlstore.SQLite, "")
+			store, path := openFile(t)
 			if n > 1 {
 				return started(t, "sqlite "+path, n)
 			}
 			return []docstore.Store{store}
 		},
 		disturb: func(t *testing.T) *disturbance {
-			path := filepath.Join(t.TempDir(), "recollect.db")
-			calm := newSQLStore(t, openDB(t, "sqlite", sqliteDSN(path)), sqlstore.SQLite, "")
+			calm, path := openFile(t)
 			return killed(t, "sqlite "+path, calm)
 		},
 	})
+	exerciseSQL(t, sqliteDatabase(t))
 }
