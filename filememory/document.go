@@ -39,8 +39,8 @@ type document struct {
 	entries []Entry // by ascending index
 }
 
-// parse decodes a stored document of at most MaxDocumentBytes. The error is a *DocumentError without slot and key.
-func parse(content []byte) (document, error) {
+// parse decodes a stored document of at most MaxDocumentBytes. The error has no key yet.
+func parse(content []byte) (document, *DocumentError) {
 	text := string(content)
 	if !utf8.ValidString(text) {
 		return document{}, malformed(lineOfInvalidUTF8(text), "is not valid UTF-8")
@@ -60,7 +60,7 @@ func parse(content []byte) (document, error) {
 	return document{last: last, entries: entries}, nil
 }
 
-func malformed(line int, problem string) error {
+func malformed(line int, problem string) *DocumentError {
 	return &DocumentError{Line: line, Problem: problem}
 }
 
@@ -77,7 +77,7 @@ func lineOfInvalidUTF8(text string) int {
 	return line
 }
 
-func parseHeader(header string) (int64, error) {
+func parseHeader(header string) (int64, *DocumentError) {
 	number, found := strings.CutPrefix(header, headerStart)
 	if !found {
 		return 0, malformed(1, headerProblem(header))
@@ -109,7 +109,7 @@ func headerProblem(header string) string {
 	return "is not the header of a file memory"
 }
 
-func parseEntries(text string, last int64) ([]Entry, error) {
+func parseEntries(text string, last int64) ([]Entry, *DocumentError) {
 	entries := make([]Entry, 0, strings.Count(text, "\n")+1) // room for one more
 	ascending := true
 	for line := 2; text != ""; line++ {
@@ -133,7 +133,7 @@ func parseEntries(text string, last int64) ([]Entry, error) {
 	return sorted(entries)
 }
 
-func parseEntry(row string, line int, last int64) (Entry, error) {
+func parseEntry(row string, line int, last int64) (Entry, *DocumentError) {
 	number, text, found := strings.Cut(row, ": ")
 	index, ok := parseIndex(number)
 	switch {
@@ -168,7 +168,7 @@ func parseIndex(digits string) (int64, bool) {
 }
 
 // sorted orders entries, which are one to a line from the second on, by index.
-func sorted(entries []Entry) ([]Entry, error) {
+func sorted(entries []Entry) ([]Entry, *DocumentError) {
 	seen := make(map[int64]struct{}, len(entries))
 	for i, entry := range entries {
 		if _, ok := seen[entry.Index]; ok {

@@ -153,12 +153,12 @@ func decode(key string, content []byte) (document, error) {
 	if len(content) > MaxDocumentBytes {
 		return document{}, &TooLargeError{Key: key, Size: int64(len(content)), Limit: MaxDocumentBytes}
 	}
-	doc, err := parse(content)
-	var invalid *DocumentError
-	if errors.As(err, &invalid) {
+	doc, invalid := parse(content)
+	if invalid != nil {
 		invalid.Key = key
+		return document{}, invalid
 	}
-	return doc, err
+	return doc, nil
 }
 
 // failed says for which slot and in which operation something went wrong.

@@ -7,11 +7,12 @@ import (
 
 // queues lets one goroutine at a time work on a key, in order of arrival. The zero value is ready.
 type queues struct {
-	mu   sync.Mutex
-	byID map[string]*queue
+	mu    sync.Mutex
+	byKey map[string]*queue
+	spare *queue // nobody's, kept for the next key
 }
 
-// queue is the queue of one key. It exists while somebody uses it.
+// queue is the queue of one key, while somebody uses it.
 type queue struct {
 	users int
 	turn  chan struct{} // holds one value while somebody works
@@ -29,38 +30,50 @@ func (q *queues) enter(ctx context.Context, key string) error {
 	case entry.turn <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		q.part(key)
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.part(key, entry)
 		return ctx.Err()
 	}
 }
 
 // leave ends the caller's turn.
 func (q *queues) leave(key string) {
-	<-q.part(key).turn
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	entry := q.byKey[key]
+	<-entry.turn
+	q.part(key, entry)
 }
 
 func (q *queues) join(key string) *queue {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	entry := q.byID[key]
+	entry := q.byKey[key]
 	if entry == nil {
-		if q.byID == nil {
-			q.byID = map[string]*queue{}
-		}
-		entry = &queue{turn: make(chan struct{}, 1)}
-		q.byID[key] = entry
+		entry = q.vacant()
+		q.byKey[key] = entry
 	}
 	entry.users++
 	return entry
 }
 
-func (q *queues) part(key string) *queue {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	entry := q.byID[key]
+// vacant returns a queue that nobody uses.
+func (q *queues) vacant() *queue {
+	if q.byKey == nil {
+		q.byKey = map[string]*queue{}
+	}
+	if entry := q.spare; entry != nil {
+		q.spare = nil
+		return entry
+	}
+	return &queue{turn: make(chan struct{}, 1)}
+}
+
+func (q *queues) part(key string, entry *queue) {
 	entry.users--
 	if entry.users == 0 {
-		delete(q.byID, key)
+		delete(q.byKey, key)
+		q.spare = entry
 	}
-	return entry
 }

@@ -1,0 +1,5 @@
+//go:build race
+
+package filememory_test
+
+const raceEnabled = true
