@@ -17,8 +17,8 @@ import (
 //	 "history":[message,…],"bookkeeping":{…},
 //	 "turn":{"id":…,"sequence":…,"current":{…},"input":[…],"held":[…],"foreign":[…],"step":…,"stuck":…,"enough":…}}
 //
-// Members that are zero are left out. A message of the turn that is also in the history is its index there. Members that this build does not know
-// are kept, in the object, its bookkeeping and its turn.
+// Members that are zero are left out. A message of the turn that is also in the history is its index there; in foreign the count goes on into held.
+// Members that this build does not know are kept, in the object, its bookkeeping and its turn.
 const (
 	snapshotFormat  = "recollect-session"
 	snapshotVersion = 1
@@ -88,15 +88,15 @@ func (t *turnState) append(dst []byte, history []Message) ([]byte, error) {
 		return nil, err
 	}
 	lists := []struct {
-		name     string
-		messages []Message
-	}{{"input", t.Input}, {"held", t.held}, {"foreign", t.foreign}}
+		name            string
+		messages, known []Message
+	}{{"input", t.Input, history}, {"held", t.held, nil}, {"foreign", t.foreign, slices.Concat(history, t.held)}}
 	for _, list := range lists {
 		if len(list.messages) == 0 {
 			continue
 		}
 		dst = append(dst, `,"`+list.name+`":`...)
-		if dst, err = appendMessages(dst, list.messages, history); err != nil {
+		if dst, err = appendMessages(dst, list.messages, list.known); err != nil {
 			return nil, err
 		}
 	}
@@ -117,14 +117,14 @@ func appendNumber(dst []byte, name string, n int64) []byte {
 	return strconv.AppendInt(dst, n, 10)
 }
 
-// appendMessages writes an array of messages, where one that is in the history is its index there.
-func appendMessages(dst []byte, messages, history []Message) ([]byte, error) {
+// appendMessages writes an array of messages, where one that is known is its index there.
+func appendMessages(dst []byte, messages, known []Message) ([]byte, error) {
 	dst = append(dst, '[')
 	for i, m := range messages {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if at := slices.Index(history, m); at >= 0 {
+		if at := slices.Index(known, m); at >= 0 {
 			dst = strconv.AppendInt(dst, int64(at), 10)
 			continue
 		}
@@ -216,11 +216,15 @@ func decodeTurnState(value json.RawMessage, history []Message) (*turnState, erro
 			return nil, fmt.Errorf("%.40q: %w", member.Name, err)
 		}
 	}
+	if foreign := rawjson.Find(members, "foreign"); foreign != nil {
+		if t.foreign, err = decodeReferences(foreign, slices.Concat(history, t.held)); err != nil {
+			return nil, fmt.Errorf("\"foreign\": %w", err)
+		}
+	}
 	return t, t.check()
 }
 
 func (t *turnState) read(member rawjson.Member, history []Message) (err error) {
-	referring := func(value json.RawMessage) (Message, error) { return decodeReference(value, history) }
 	switch member.Name {
 	case "id":
 		t.ID, err = rawjson.String(member.Value)
@@ -229,11 +233,10 @@ func (t *turnState) read(member rawjson.Member, history []Message) (err error) {
 	case "current":
 		t.current, err = decodePrincipal(member.Value)
 	case "input":
-		t.Input, err = decodeEach(member.Value, referring)
+		t.Input, err = decodeReferences(member.Value, history)
 	case "held":
-		t.held, err = decodeEach(member.Value, referring)
-	case "foreign":
-		t.foreign, err = decodeEach(member.Value, referring)
+		t.held, err = decodeEach(member.Value, decodeOneMessage)
+	case "foreign": // refers to held, wherever that stands
 	case "step":
 		t.step, err = count(member.Value)
 	case "stuck":
@@ -263,19 +266,21 @@ func decodeOneMessage(value json.RawMessage) (m Message, err error) {
 	return m, m.UnmarshalJSON(value)
 }
 
-// decodeReference reads a message, or the index of one in the history.
-func decodeReference(value json.RawMessage, history []Message) (Message, error) {
-	if rawjson.Kind(value) == '{' {
-		return decodeOneMessage(value)
-	}
-	at, err := count(value)
-	if err != nil {
-		return Message{}, err
-	}
-	if at >= len(history) {
-		return Message{}, fmt.Errorf("no message %d in the history", at)
-	}
-	return history[at], nil
+// decodeReferences reads an array of messages, or indexes of known ones.
+func decodeReferences(array json.RawMessage, known []Message) ([]Message, error) {
+	return decodeEach(array, func(value json.RawMessage) (Message, error) {
+		if rawjson.Kind(value) == '{' {
+			return decodeOneMessage(value)
+		}
+		at, err := count(value)
+		if err != nil {
+			return Message{}, err
+		}
+		if at >= len(known) {
+			return Message{}, fmt.Errorf("there is no message %d", at)
+		}
+		return known[at], nil
+	})
 }
 
 // number reads an integer from 0 on.
