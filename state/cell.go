@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,7 +17,7 @@ type cell struct {
 // view is a cell as the handles of one Go type read it.
 type view struct {
 	raw   []byte // what decodes to the value: the cell's JSON, or what a migration made of it
-	value any    // *T, never nil as an interface: the value where a copy of it is private, else a nil *T
+	value any    // *T, of which nobody else has a pointer; nil where a private copy is made by decoding
 }
 
 // entry is a value under its handle's name.
@@ -90,7 +91,7 @@ func (h *Handle[T]) migrated(raw []byte, cause error) (*view, error) {
 
 // view takes over raw and value.
 func (h *Handle[T]) view(raw []byte, value *T) *view {
-	if !h.plain {
+	if s := h.codec.shape; !s.plain && !s.exact {
 		value = nil
 	}
 	return &view{raw: raw, value: value}
@@ -98,12 +99,20 @@ func (h *Handle[T]) view(raw []byte, value *T) *view {
 
 // copyOf returns a private copy of the value.
 func copyOf[T any](h *Handle[T], v *view) (T, error) {
-	if value := v.value.(*T); value != nil {
+	value := v.value.(*T)
+	if value != nil && h.codec.shape.plain {
 		return *value, nil
 	}
-	var value T
-	if err := json.Unmarshal(v.raw, &value); err != nil {
-		return value, &DecodeError{Handle: h.id.name, Reason: explain(err), Err: err}
+	return deepCopy(h, v, value)
+}
+
+func deepCopy[T any](h *Handle[T], v *view, value *T) (private T, err error) {
+	if value != nil {
+		clone(h.codec.shape, reflect.ValueOf(&private).Elem(), reflect.ValueOf(value).Elem())
+		return private, nil
 	}
-	return value, nil
+	if err := json.Unmarshal(v.raw, &private); err != nil {
+		return private, &DecodeError{Handle: h.id.name, Reason: explain(err), Err: err}
+	}
+	return private, nil
 }

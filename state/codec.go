@@ -25,17 +25,21 @@ func codecFor(s *shapes, t reflect.Type) codec {
 // value as every later reader sees it. Both arguments are addressable. A value that does not come back the same is a problem.
 func (c codec) normalize(value, restored reflect.Value) ([]byte, *problem) {
 	in := inspector{shapes: c.shapes}
-	if found := in.inspect(nil, c.shape, value); found != nil {
+	if found := in.inspect(c.shape, value); found != nil {
 		return nil, found
 	}
 	raw, err := encodeJSON(value.Addr().Interface())
 	if err != nil || !utf8.Valid(raw) {
 		return nil, c.locate(value, err)
 	}
+	if c.shape.exact {
+		clone(c.shape, restored, value)
+		return raw, nil
+	}
 	if err := json.Unmarshal(raw, restored.Addr().Interface()); err != nil {
 		return nil, &problem{path: fieldOf(err), reason: "JSON cannot restore it", err: err}
 	}
-	if found := compare(nil, c.shape, value, restored); found != nil {
+	if found := compare(c.shape, value, restored); found != nil {
 		return nil, found
 	}
 	return raw, nil
@@ -44,7 +48,7 @@ func (c codec) normalize(value, restored reflect.Value) ([]byte, *problem) {
 // locate finds the value that failed to encode itself, and why.
 func (c codec) locate(value reflect.Value, err error) *problem {
 	in := inspector{shapes: c.shapes, probe: true}
-	if found := in.inspect(nil, c.shape, value); found != nil {
+	if found := in.inspect(c.shape, value); found != nil {
 		return found
 	}
 	return &problem{reason: "JSON cannot encode it", err: err}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 )
 
 // commit writes the document that build makes of the committed one, in one conditional write. It returns nil when that is stored.
@@ -118,14 +119,14 @@ func (s *Session) settle(ctx context.Context) error {
 			return nil
 		}
 	}
-	return s.lose(version)
+	s.options.Logger.LogAttrs(ctx, slog.LevelWarn, "session lost to another runner", slog.String("key", s.key))
+	return s.lose(&ConflictError{Key: s.key, Expected: s.version, Actual: version})
 }
 
 // lose ends the use of the session: its checkpoint is no longer the one it builds on.
-func (s *Session) lose(actual string) error {
+func (s *Session) lose(conflict error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	conflict := &ConflictError{Key: s.key, Expected: s.version, Actual: actual}
 	s.lost = fmt.Errorf("state: another runner changed this session, open it again: %w", conflict)
 	s.unsettled = nil
 	return s.lost

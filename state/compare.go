@@ -7,106 +7,109 @@ import (
 	"time"
 )
 
-const changedByJSON = "JSON would change it"
-
 // compare returns where want, a value, and got, the same value after encoding and decoding, differ. A nil and an empty slice or map
 // count as equal, and so do values that encode themselves to the same JSON, and values in an interface that are the same JSON.
-func compare(p *path, s *shape, want, got reflect.Value) *problem {
+func compare(s *shape, want, got reflect.Value) *problem {
 	if want.Kind() == reflect.Pointer {
-		return comparePointer(p, s, want, got)
+		return comparePointer(s, want, got)
 	}
 	if s.opaque || s.ptrOpaque || want.Kind() == reflect.Interface {
-		return compareJSON(p, want, got)
+		return compareJSON(want, got)
 	}
 	switch want.Kind() {
 	case reflect.Struct:
-		for i := range s.fields {
-			f := &s.fields[i]
-			if f.dropped {
-				continue
-			}
-			at := &path{parent: p, field: f.name}
-			if found := compare(at, f.shape, want.Field(f.index), got.Field(f.index)); found != nil {
-				return found
-			}
-		}
-		return nil
+		return compareStruct(s, want, got)
 	case reflect.Map:
-		return compareMap(p, s, want, got)
+		return compareMap(s, want, got)
 	case reflect.Slice, reflect.Array:
-		return compareElements(p, s, want, got)
+		return compareElements(s, want, got)
 	case reflect.Func:
 		return nil // nil and left out, or it would not have been encoded
 	}
 	if !want.Equal(got) {
-		return problemAt(p, changedByJSON)
+		return changedByJSON()
 	}
 	return nil
 }
 
-func comparePointer(p *path, s *shape, want, got reflect.Value) *problem {
+func changedByJSON() *problem { return problemOf("JSON would change it") }
+
+func comparePointer(s *shape, want, got reflect.Value) *problem {
 	if want.IsNil() != got.IsNil() {
-		return problemAt(p, changedByJSON)
+		return changedByJSON()
 	}
 	if want.IsNil() {
 		return nil
 	}
-	return compare(p, s.elem, want.Elem(), got.Elem())
+	return compare(s.elem, want.Elem(), got.Elem())
 }
 
-func compareMap(p *path, s *shape, want, got reflect.Value) *problem {
-	if want.Len() != got.Len() {
-		return problemAt(p, changedByJSON)
-	}
-	for entries := want.MapRange(); entries.Next(); {
-		at := &path{parent: p, key: entries.Key()}
-		decoded := got.MapIndex(entries.Key())
-		if !decoded.IsValid() {
-			return problemAt(at, changedByJSON)
+// compareStruct leaves out the fields that the encoder does: they are zero, or they would have been refused.
+func compareStruct(s *shape, want, got reflect.Value) *problem {
+	for i := range s.fields {
+		f := &s.fields[i]
+		if f.dropped {
+			continue
 		}
-		if found := compare(at, s.elem, entries.Value(), decoded); found != nil {
-			return found
+		if found := compareField(f, want.Field(i), got.Field(i)); found != nil {
+			return found.inField(f.name)
 		}
 	}
 	return nil
 }
 
-func compareElements(p *path, s *shape, want, got reflect.Value) *problem {
-	if want.Len() != got.Len() {
-		return problemAt(p, changedByJSON)
+func compareField(f *field, want, got reflect.Value) *problem {
+	inner, wantInner := f.flattened(want)
+	_, gotInner := f.flattened(got)
+	if inner != nil && wantInner.Type() == gotInner.Type() {
+		return compareStruct(inner, wantInner, gotInner)
 	}
-	if s.elem.typ.Kind() == reflect.Uint8 && want.Kind() == reflect.Slice && !s.elem.opaque && !s.elem.ptrOpaque {
-		if !bytes.Equal(want.Bytes(), got.Bytes()) {
-			return problemAt(p, changedByJSON)
+	return compare(f.shape, want, got)
+}
+
+func compareMap(s *shape, want, got reflect.Value) *problem {
+	if want.Len() != got.Len() {
+		return changedByJSON()
+	}
+	for entries := want.MapRange(); entries.Next(); {
+		restored := got.MapIndex(entries.Key())
+		if !restored.IsValid() {
+			return changedByJSON().inKey(entries.Key())
 		}
-		return nil
+		if found := compare(s.elem, entries.Value(), restored); found != nil {
+			return found.inKey(entries.Key())
+		}
+	}
+	return nil
+}
+
+func compareElements(s *shape, want, got reflect.Value) *problem {
+	if want.Len() != got.Len() {
+		return changedByJSON()
 	}
 	for i := range want.Len() {
-		if found := compare(&path{parent: p, index: i}, s.elem, want.Index(i), got.Index(i)); found != nil {
-			return found
+		if found := compare(s.elem, want.Index(i), got.Index(i)); found != nil {
+			return found.inElement(i)
 		}
 	}
 	return nil
 }
 
 // compareJSON compares the JSON of two values, numbers digit by digit: an integer that lost digits as a float64 is not equal.
-func compareJSON(p *path, want, got reflect.Value) *problem {
-	if !want.CanInterface() {
-		return nil
-	}
+func compareJSON(want, got reflect.Value) *problem {
 	if want.Type() == timeType && sameTime(want.Interface().(time.Time), got.Interface().(time.Time)) {
 		return nil
 	}
 	a, err := genericJSON(want)
 	if err != nil {
-		return &problem{path: p.String(), reason: "JSON cannot encode it", err: err}
+		return &problem{reason: "JSON cannot encode it", err: err}
 	}
 	b, err := genericJSON(got)
 	if err != nil {
-		return &problem{path: p.String(), reason: "JSON cannot restore it", err: err}
+		return &problem{reason: "JSON cannot restore it", err: err}
 	}
 	if !reflect.DeepEqual(a, b) {
-		return problemAt(p, changedByJSON)
+		return changedByJSON()
 	}
 	return nil
 }
@@ -118,12 +121,9 @@ func sameTime(a, b time.Time) bool {
 	return a.Equal(b) && offsetA == offsetB
 }
 
+// genericJSON returns the JSON of v as maps, slices and json.Numbers.
 func genericJSON(v reflect.Value) (any, error) {
-	value := v.Interface()
-	if v.CanAddr() {
-		value = v.Addr().Interface()
-	}
-	raw, err := encodeJSON(value)
+	raw, err := encodeJSON(encoded(v))
 	if err != nil {
 		return nil, err
 	}
@@ -132,4 +132,12 @@ func genericJSON(v reflect.Value) (any, error) {
 	var generic any
 	err = decoder.Decode(&generic)
 	return generic, err
+}
+
+// encoded returns v as the encoder sees it inside a larger value: by its address where it has one.
+func encoded(v reflect.Value) any {
+	if v.CanAddr() {
+		return v.Addr().Interface()
+	}
+	return v.Interface()
 }

@@ -76,7 +76,7 @@ func decodeDocument(content []byte) (*document, ID, error) {
 		return nil, ID{}, errors.New("updatedAt is not an RFC 3339 time")
 	}
 	d.extra = o.members
-	return d, id, id.check()
+	return d, id, errors.Join(id.check(), checkText("commit", d.commit))
 }
 
 // object is a JSON object whose known members are taken out one by one; what is left is kept for the next write.

@@ -14,7 +14,6 @@ type Handle[T any] struct {
 	id      slotID
 	initial func() T
 	migrate func(old json.RawMessage) (json.RawMessage, error)
-	plain   bool
 	codec   codec
 }
 
@@ -76,7 +75,6 @@ func DefineIn[T any](r *Registry, name string, initial func() T, options ...Hand
 		id:      slotID{name, o.perTurn},
 		initial: initial,
 		migrate: o.migrate,
-		plain:   isPlain(t),
 		codec:   codecFor(new(shapes), t),
 	}, nil
 }
@@ -187,15 +185,18 @@ func (h *Handle[T]) apply(c *cell, fn func(T) (T, error)) (*cell, T, error) {
 	return h.encode(value)
 }
 
-// encode returns a new cell for value, and the value as later readers see it.
+// encode returns a new cell for value, and the value as later readers see it. The cell shares nothing with the value.
 func (h *Handle[T]) encode(value T) (*cell, T, error) {
 	restored := new(T)
 	raw, found := h.codec.normalize(reflect.ValueOf(&value).Elem(), reflect.ValueOf(restored).Elem())
 	if found != nil {
-		return nil, value, &ValueError{Handle: h.id.name, Path: found.path, Reason: found.reason, Err: found.err}
+		return nil, value, &ValueError{Handle: h.id.name, Path: found.place(), Reason: found.reason, Err: found.err}
 	}
 	c := &cell{raw: raw}
 	c.view.Store(h.view(raw, restored))
+	if h.codec.shape.exact {
+		return c, value, nil
+	}
 	return c, *restored, nil
 }
 

@@ -43,18 +43,17 @@ func (s *Session) Reset(ctx context.Context) error {
 // deleteCheckpoint deletes the session's own checkpoint and ends the session. The caller holds the lock for writing.
 func (s *Session) deleteCheckpoint(ctx context.Context) error {
 	err := s.store.Delete(ctx, s.key, s.version)
+	if errors.Is(err, ErrConflict) {
+		return s.lose(err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case err == nil:
-		s.ended, s.doc, s.version = true, &document{}, ""
-		return nil
-	case errors.Is(err, ErrConflict):
-		s.lost = fmt.Errorf("state: another runner changed this session, open it again: %w", err)
-		return s.lost
+	if err != nil {
+		s.unsettled = &document{} // no checkpoint has its empty token: only whether the old one is still there is looked up
+		return fmt.Errorf("state: delete checkpoint: %w", err)
 	}
-	s.unsettled = &document{} // no commit has an empty token: only whether the checkpoint is still there is looked up
-	return fmt.Errorf("state: delete checkpoint: %w", err)
+	s.ended, s.doc, s.version = true, &document{}, ""
+	return nil
 }
 
 // deleteChildren deletes the checkpoints of all children that a document's session ever had.

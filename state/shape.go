@@ -14,15 +14,18 @@ type shape struct {
 	typ       reflect.Type
 	opaque    bool // a value has its own MarshalJSON or MarshalText
 	ptrOpaque bool // a pointer to it has; the encoder uses that where the value is addressable
+	simple    bool // a bool or an integer: every value of it is JSON
+	plain     bool // an assignment copies everything: no pointer, slice, map, interface or channel inside
+	exact     bool // a value that inspect accepts comes back from JSON as it was, and as a deep copy
 	fields    []field
 	elem, key *shape
 }
 
-// field is one field of a struct.
+// field is one field of a struct, at the same index as in its type.
 type field struct {
-	index    int
 	name     string
 	dropped  bool // the encoder never visits it
+	flat     bool // an embedded struct, or a pointer to one, whose fields the encoder takes for those of the outer one
 	omitZero bool
 	shape    *shape
 }
@@ -42,21 +45,28 @@ type shapes struct {
 func (s *shapes) of(t reflect.Type) *shape {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if known := s.byType[t]; known != nil {
+		return known
+	}
 	if s.byType == nil {
 		s.byType = map[reflect.Type]*shape{}
 	}
 	return s.build(t)
 }
 
-// build fills in the shape of t and of every type below it. It enters the shape before its parts, so a recursive type ends.
+// build makes the shape of t and of every type below it. It enters the shape before its parts, so a recursive type ends; since the shape
+// is not exact until all parts are, such a type never is.
 func (s *shapes) build(t reflect.Type) *shape {
 	if known := s.byType[t]; known != nil {
 		return known
 	}
-	made := &shape{typ: t}
+	made := &shape{typ: t, simple: t.Kind() == reflect.Bool || isInteger(t)}
 	s.byType[t] = made
 	made.opaque = encodesItself(t)
 	made.ptrOpaque = t.Kind() != reflect.Pointer && encodesItself(reflect.PointerTo(t))
+	if made.opaque || made.ptrOpaque {
+		made.simple = false
+	}
 	switch t.Kind() {
 	case reflect.Struct:
 		made.fields = s.fields(t)
@@ -65,6 +75,8 @@ func (s *shapes) build(t reflect.Type) *shape {
 	case reflect.Pointer, reflect.Slice, reflect.Array:
 		made.elem = s.build(t.Elem())
 	}
+	made.plain = made.isPlain()
+	made.exact = made.isExact()
 	return made
 }
 
@@ -72,11 +84,11 @@ func (s *shapes) fields(t reflect.Type) []field {
 	all := make([]field, t.NumField())
 	for i := range all {
 		f := t.Field(i)
-		_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		all[i] = field{
-			index:    i,
 			name:     f.Name,
-			dropped:  f.Tag.Get("json") == "-" || !visited(f),
+			dropped:  f.Tag.Get("json") == "-" || !f.IsExported() && !embedsStruct(f),
+			flat:     name == "" && embedsStruct(f),
 			omitZero: strings.Contains(","+options+",", ",omitzero,"),
 			shape:    s.build(f.Type),
 		}
@@ -84,11 +96,7 @@ func (s *shapes) fields(t reflect.Type) []field {
 	return all
 }
 
-// visited reports whether the encoder looks at a field at all: it is exported, or an embedded struct whose own fields may be.
-func visited(f reflect.StructField) bool {
-	if f.IsExported() {
-		return true
-	}
+func embedsStruct(f reflect.StructField) bool {
 	t := f.Type
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -96,21 +104,45 @@ func visited(f reflect.StructField) bool {
 	return f.Anonymous && t.Kind() == reflect.Struct
 }
 
+// flattened returns the embedded struct whose fields count as those of the outer one, or nil when value is no such struct.
+func (f *field) flattened(value reflect.Value) (*shape, reflect.Value) {
+	switch {
+	case !f.flat:
+		return nil, value
+	case value.Kind() != reflect.Pointer:
+		return f.shape, value
+	case value.IsNil():
+		return nil, value
+	}
+	return f.shape.elem, value.Elem()
+}
+
 func encodesItself(t reflect.Type) bool {
 	return t.Implements(marshalerType) || t.Implements(textMarshalerType)
 }
 
-// isPlain reports whether assigning a value of t copies all of it. Strings and times cannot be changed in place.
-func isPlain(t reflect.Type) bool {
-	if t == timeType {
+// encodesItself reports whether the encoder leaves v, which is not nil, to its own method.
+func (s *shape) encodesItself(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		return false // what they refer to is looked at
+	}
+	return s.opaque || s.ptrOpaque && v.CanAddr()
+}
+
+func isInteger(t reflect.Type) bool { return t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr }
+
+// isPlain reports whether assigning a value copies all of it. Strings and times cannot be changed in place.
+func (s *shape) isPlain() bool {
+	if s.typ == timeType {
 		return true
 	}
-	switch t.Kind() {
+	switch s.typ.Kind() {
 	case reflect.Array:
-		return isPlain(t.Elem())
+		return s.elem.plain
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if !isPlain(t.Field(i).Type) {
+		for i := range s.fields {
+			if !s.fields[i].shape.plain {
 				return false
 			}
 		}
@@ -119,4 +151,59 @@ func isPlain(t reflect.Type) bool {
 		return false
 	}
 	return true
+}
+
+// isExact reports whether JSON keeps every value of the type that inspect accepts. When in doubt it does not: then each value is decoded
+// again and compared.
+func (s *shape) isExact() bool {
+	if s.opaque || s.ptrOpaque {
+		return false
+	}
+	switch s.typ.Kind() {
+	case reflect.Float32, reflect.Float64:
+		return true
+	case reflect.String:
+		return s.typ != reflect.TypeFor[json.Number]()
+	case reflect.Pointer: // a pointer to what may itself be null is not told from a nil one
+		switch s.elem.typ.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+			return false
+		}
+		return s.elem.exact
+	case reflect.Slice, reflect.Array:
+		return s.elem.exact
+	case reflect.Map:
+		return s.elem.exact && (s.key.exact && s.key.typ.Kind() == reflect.String || s.key.simple && isInteger(s.key.typ))
+	case reflect.Struct:
+		return exactFields(s.typ, s.fields)
+	}
+	return s.simple
+}
+
+// exactFields reports whether a struct has nothing but exact fields of their own names, without embedding and without options.
+func exactFields(t reflect.Type, fields []field) bool {
+	names := map[string]bool{}
+	for i := range fields {
+		if fields[i].dropped {
+			continue
+		}
+		name, ordinary := ordinaryName(t.Field(i))
+		if !ordinary || names[name] || !fields[i].shape.exact {
+			return false
+		}
+		names[name] = true
+	}
+	return true
+}
+
+// ordinaryName returns a field's name in JSON, and whether it is one that needs no knowledge of the encoder's finer rules.
+func ordinaryName(f reflect.StructField) (name string, ordinary bool) {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "" {
+		name = f.Name
+	}
+	odd := strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+	return name, !odd && options == "" && !f.Anonymous
 }

@@ -132,7 +132,7 @@ func encodeResult[T any](s *Session, step string, result T) (json.RawMessage, T,
 	c := codecFor(&s.shapes, reflect.TypeFor[T]())
 	raw, found := c.normalize(reflect.ValueOf(&result).Elem(), reflect.ValueOf(restored).Elem())
 	if found != nil {
-		return nil, result, &ValueError{Step: step, Path: found.path, Reason: found.reason, Err: found.err}
+		return nil, result, &ValueError{Step: step, Path: found.place(), Reason: found.reason, Err: found.err}
 	}
 	return raw, *restored, nil
 }
