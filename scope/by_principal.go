@@ -2,7 +2,6 @@ package scope
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/recollect-go/recollect/internal/ecma"
 )
@@ -24,10 +23,8 @@ func (byPrincipal) ResolveScope(_ context.Context, r *Request) (Scope, error) {
 	if p.Type == TypeLocalDev {
 		return String(TypeLocalDev), nil
 	}
-	for _, text := range [...]string{p.Type, p.Authenticator, p.issuer(), p.ID} {
-		if ecma.Valid(text) != nil {
-			return Scope{}, fmt.Errorf("%w: principal", ErrInvalidUTF8)
-		}
+	if err := p.checkIdentity(); err != nil {
+		return Scope{}, err
 	}
 	return String(principalText(p)), nil
 }

@@ -23,6 +23,9 @@ var ErrInvalidUTF8 = errors.New("scope: text is not valid UTF-8")
 // ErrInvalidResolver matches what Validate and ValidateNamespace report.
 var ErrInvalidResolver = errors.New("scope: invalid resolver")
 
+// noComponent is the Component of a LimitError that is not about one.
+const noComponent = -1
+
 // LimitError reports a namespace or scope that Derive refuses. It carries sizes, never values.
 type LimitError struct {
 	// Limit is one of the errors above; errors.Is finds it.
@@ -48,5 +51,3 @@ func (e *LimitError) Error() string {
 
 // Unwrap returns the limit.
 func (e *LimitError) Unwrap() error { return e.Limit }
-
-const noComponent = -1

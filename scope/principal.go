@@ -55,13 +55,21 @@ func (p *Principal) UnmarshalJSON(data []byte) error {
 }
 
 func (p *Principal) check() error {
-	for _, text := range []string{p.Type, p.Authenticator, p.issuer(), p.ID} {
-		if ecma.Valid(text) != nil {
-			return fmt.Errorf("%w: principal", ErrInvalidUTF8)
-		}
+	if err := p.checkIdentity(); err != nil {
+		return err
 	}
 	if !isText(p.Attributes) {
 		return fmt.Errorf("%w: attribute of a principal", ErrInvalidUTF8)
+	}
+	return nil
+}
+
+// checkIdentity checks what ByPrincipal reads.
+func (p *Principal) checkIdentity() error {
+	for _, text := range [...]string{p.Type, p.Authenticator, p.issuer(), p.ID} {
+		if ecma.Valid(text) != nil {
+			return fmt.Errorf("%w: principal", ErrInvalidUTF8)
+		}
 	}
 	return nil
 }

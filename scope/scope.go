@@ -128,9 +128,14 @@ func (s *Scope) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// checkJSON returns an error matching ErrInvalidUTF8 where a decoder would replace text.
 func checkJSON(data []byte) error {
-	if err := ecma.ValidJSON(data); err != nil {
+	err := ecma.ValidJSON(data)
+	switch {
+	case errors.Is(err, ecma.ErrLoneSurrogate):
 		return fmt.Errorf("%w: %w", ErrInvalidUTF8, err)
+	case err != nil:
+		return ErrInvalidUTF8
 	}
 	return nil
 }
