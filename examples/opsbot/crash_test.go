@@ -20,10 +20,11 @@ type chatServer struct {
 	*httptest.Server
 	requests chan chatRequest
 	replies  chan string
+	gone     chan struct{} // clients that went without a reply
 }
 
 func newChatServer(t *testing.T) *chatServer {
-	s := &chatServer{requests: make(chan chatRequest, 100), replies: make(chan string, 100)}
+	s := &chatServer{requests: make(chan chatRequest, 100), replies: make(chan string, 100), gone: make(chan struct{}, 100)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var request chatRequest
 		decoder := json.NewDecoder(r.Body)
@@ -37,6 +38,7 @@ func newChatServer(t *testing.T) *chatServer {
 		case reply := <-s.replies:
 			_, _ = io.WriteString(w, reply)
 		case <-r.Context().Done():
+			s.gone <- struct{}{}
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -75,6 +77,7 @@ func TestATurnWhoseProcessWasKilledIsFinishedByTheNextOne(t *testing.T) {
 	<-server.requests // the model has called its tools, and is asked again
 	require.NoError(t, child.Process.Kill())
 	require.Error(t, child.Wait())
+	<-server.gone
 
 	// Somebody else has changed the memory meanwhile. The turn goes on as it was.
 	talk(t, noEnvironment, []string{"-data", data, "-session", "other", "-as", "globex/u_7"}, "forget 0", "remember that I am on holiday")
@@ -163,6 +166,7 @@ func TestAnInterruptEndsTheProgramCleanlyInTheMiddleOfATurn(t *testing.T) {
 	<-server.requests
 	interrupt()
 	require.NoError(t, <-done)
+	<-server.gone
 	require.NoError(t, typed.Close())
 	assert.Contains(t, out.String(), "interrupted; go on with -session s1")
 
