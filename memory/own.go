@@ -44,9 +44,12 @@ func (t *Turn) startingAt(start int) Turn {
 // begin returns where the turn's own messages begin in a view: at the last place where its input stands. Where a compaction has dropped part of the
 // input it is the last message of a person, which a compaction keeps; it is never an earlier one, which may be another caller's.
 func (t *Turn) begin(view []Message) int {
-	for at := len(view) - len(t.Input); at >= 0 && len(t.Input) > 0; at-- {
-		if slices.EqualFunc(view[at:at+len(t.Input)], t.Input, Message.equal) {
-			return at
+	same := func(a, b Message) bool { return a == b } // a session's input is told from the same words said again
+	for _, equal := range []func(a, b Message) bool{same, Message.equal} {
+		for at := len(view) - len(t.Input); at >= 0 && len(t.Input) > 0; at-- {
+			if slices.EqualFunc(view[at:at+len(t.Input)], t.Input, equal) {
+				return at
+			}
 		}
 	}
 	return lastOfPerson(view)

@@ -278,9 +278,11 @@ func TestSessionTurnEndsOnce(t *testing.T) {
 func TestSessionFailedStartChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, recall := range map[string]func(context.Context, *memory.TurnStarted) ([]memory.Item, error){
-		"failure":        func(context.Context, *memory.TurnStarted) ([]memory.Item, error) { return nil, errors.New("down") },
-		"invalid result": func(context.Context, *memory.TurnStarted) ([]memory.Item, error) { return []memory.Item{{Content: " "}}, nil },
-		"panic":          func(context.Context, *memory.TurnStarted) ([]memory.Item, error) { panic("broken") },
+		"failure": func(context.Context, *memory.TurnStarted) ([]memory.Item, error) { return nil, errors.New("down") },
+		"invalid result": func(context.Context, *memory.TurnStarted) ([]memory.Item, error) {
+			return []memory.Item{{Content: " "}}, nil
+		},
+		"panic": func(context.Context, *memory.TurnStarted) ([]memory.Item, error) { panic("broken") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -385,6 +387,22 @@ func TestSessionDeliversIntoATurnWithoutRecall(t *testing.T) {
 	require.Len(t, captures, 1)
 	assert.Equal(t, []string{"find the bug", "", "", "only in the parser", "it is in the parser", "thanks", "you are welcome"},
 		texts(captures[0].messages[captures[0].turn.Start:]))
+}
+
+func TestSessionKnowsItsTurnAlthoughTheSameWordsAreSaidAgain(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	s := b.session(t, nil)
+	again := []memory.Message{memory.UserMessage("go on")}
+	exchange(t, s, user("acme"), "go on", "done")
+	turn := begin(t, s, &memory.Delivery{Current: user("acme"), Input: again})
+	require.NoError(t, turn.Append(memory.AssistantMessage("one")))
+	require.NoError(t, turn.Deliver(&memory.Delivery{Current: user("acme"), Input: again}))
+	turn.View()
+	require.NoError(t, turn.Append(memory.AssistantMessage("two")))
+	require.NoError(t, turn.Complete(context.Background()))
+	c := b.book.of("capture")[1]
+	assert.Equal(t, []string{"go on", "one", "go on", "two"}, texts(c.messages[c.turn.Start:]))
 }
 
 func TestSessionLocksHoldWhenTheCallerChangesDuringATurn(t *testing.T) {
