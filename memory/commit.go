@@ -170,16 +170,12 @@ func itemKeys(items []Item) ([]string, error) {
 }
 
 func (i Item) validate() error {
-	if err := ecma.Valid(i.Content); err != nil {
-		return fmt.Errorf("content: %w", err)
-	}
-	if ecma.IsBlank(i.Content) {
+	switch {
+	case ecma.Valid(i.Content) != nil || ecma.Valid(i.ID) != nil:
+		return ErrItemText
+	case ecma.IsBlank(i.Content):
 		return ErrBlankContent
-	}
-	if err := ecma.Valid(i.ID); err != nil {
-		return fmt.Errorf("id: %w", err)
-	}
-	if len(i.ID) > maxItemID {
+	case len(i.ID) > maxItemID:
 		return ErrItemID
 	}
 	return nil

@@ -38,6 +38,9 @@ var (
 	// ErrBlankContent: a recalled item has nothing but spaces in it.
 	ErrBlankContent = errors.New("item is blank")
 
+	// ErrItemText: a recalled item has text that is not valid UTF-8.
+	ErrItemText = errors.New("item is not valid UTF-8")
+
 	// ErrItemID: a recalled item's id is longer than 1024 bytes.
 	ErrItemID = errors.New("item id over 1024 bytes")
 

@@ -3,23 +3,25 @@ package memory_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/recollect-go/recollect/memory"
 	"github.com/recollect-go/recollect/scope"
 )
 
-// document is a provider like file memory: one keyed item with ten entries.
+// document is a provider like file memory: one keyed item that renders the given number of entries at each recall.
 func document(entries int) memory.Provider {
-	var text strings.Builder
-	text.WriteString("# Persistent memories for profile\n\n")
-	for i := range entries {
-		fmt.Fprintf(&text, "%d: The user prefers answer number %d, short and with an example.\n", i, i)
-	}
-	content := text.String()
 	return memory.Handlers{Recall: func(context.Context, *memory.TurnStarted) ([]memory.Item, error) {
-		return []memory.Item{{ID: "document", Content: content}}, nil
+		text := make([]byte, 0, 1024)
+		text = append(text, "# Persistent memories for profile\n\n"...)
+		for i := range entries {
+			text = fmt.Appendf(text, "%d: The user prefers answers that are short and come with an example.\n", i)
+		}
+		return []memory.Item{{ID: "document", Content: string(text)}}, nil
 	}}
 }
 
@@ -31,16 +33,16 @@ func conversation(messages int) []memory.Message {
 	return history
 }
 
-func turnStart(b testing.TB, messages int) (*memory.Memory, *memory.TurnStart) {
+func turnStart(tb testing.TB, messages int) (*memory.Memory, *memory.TurnStart) {
 	m, err := memory.New([]memory.Slot{{
-		Name:      "profile",
-		Provider:  document(10),
-		Scope:     scope.Tuple("acme", "u_42"),
+		Name:     "profile",
+		Provider: document(10),
+		Scope: scope.ResolverFunc(func(context.Context, *scope.Request) (scope.Scope, error) {
+			return scope.Tuple("acme", "u_42"), nil
+		}),
 		Namespace: scope.Namespace("acme-support-v1"),
 	}}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return m, &memory.TurnStart{
 		Session: memory.SessionInfo{ID: "session_1"},
 		Turn:    memory.Turn{ID: "turn_7", Sequence: 7, Input: []memory.Message{memory.UserMessage("question")}},
@@ -48,9 +50,11 @@ func turnStart(b testing.TB, messages int) (*memory.Memory, *memory.TurnStart) {
 	}
 }
 
+// BenchmarkStartTurn starts a turn of one slot. The floor is what cannot be left out: looking at every message once, and the three slices
+// that the projection, the provider and the model get.
 func BenchmarkStartTurn(b *testing.B) {
 	for _, messages := range []int{20, 100_000} {
-		b.Run(fmt.Sprintf("%d messages", messages), func(b *testing.B) {
+		b.Run(fmt.Sprintf("messages=%d", messages), func(b *testing.B) {
 			m, r := turnStart(b, messages)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -58,7 +62,83 @@ func BenchmarkStartTurn(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(messages), "ns/message")
+			perMessage(b, messages)
+		})
+		b.Run(fmt.Sprintf("messages=%d/floor", messages), func(b *testing.B) {
+			history := conversation(messages)
+			b.ReportAllocs()
+			for b.Loop() {
+				view := make([]memory.Message, 0, len(history))
+				for _, message := range history {
+					if !message.IsRecord() {
+						view = append(view, message)
+					}
+				}
+				sink = slices.Clone(view)
+				sink = slices.Concat(view, r1)
+			}
+			perMessage(b, messages)
 		})
 	}
+}
+
+var (
+	sink []memory.Message
+	r1   = []memory.Message{memory.UserMessage("question")}
+)
+
+func perMessage(b *testing.B, messages int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(messages), "ns/message")
+}
+
+// BenchmarkProject projects histories in which every tenth message is a record.
+func BenchmarkProject(b *testing.B) {
+	const messages = 100_000
+	history := conversation(messages)
+	for i := 0; i < messages; i += 10 {
+		records, _, err := memory.Bookkeeping{}.Commit(nil, []memory.Batch{{
+			Slot: "profile", Namespace: "app", Scope: scope.String("u"), OperationID: fmt.Sprint(i),
+			Items: []memory.Item{{ID: strings.Repeat("k", i%7+1), Content: fmt.Sprint(i)}},
+		}})
+		require.NoError(b, err)
+		history[i] = records[0]
+	}
+	_, book, err := memory.Bookkeeping{}.Commit(nil, []memory.Batch{{
+		Slot: "profile", Namespace: "app", Scope: scope.String("u"), OperationID: "op",
+	}})
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := book.Project(history); err != nil {
+			b.Fatal(err)
+		}
+	}
+	perMessage(b, messages)
+}
+
+func TestStartOfATurnAllocatesLittle(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	m, r := turnStart(t, 20)
+	const bar = 40
+	allocations := testing.AllocsPerRun(200, func() {
+		_, err := m.StartTurn(context.Background(), r)
+		require.NoError(t, err)
+	})
+	require.LessOrEqual(t, allocations, float64(bar))
+}
+
+func TestAllocationsDoNotGrowWithTheHistory(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	count := func(messages int) float64 {
+		m, r := turnStart(t, messages)
+		return testing.AllocsPerRun(20, func() {
+			_, err := m.StartTurn(context.Background(), r)
+			require.NoError(t, err)
+		})
+	}
+	require.InDelta(t, count(20), count(20_000), 1)
 }
