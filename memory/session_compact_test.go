@@ -1,0 +1,253 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/recollect-go/recollect/memory"
+)
+
+// small is a policy under which a few messages of talk make a compaction due.
+func small() *memory.Policy { return &memory.Policy{ContextWindow: 1300, Threshold: 1} }
+
+// counting is a summarizer that numbers its summaries.
+type counting struct {
+	prompts []string
+	err     error
+	during  func()
+}
+
+func (c *counting) summarize(_ context.Context, r *memory.SummaryRequest) (string, error) {
+	c.prompts = append(c.prompts, r.Prompt)
+	if c.during != nil {
+		c.during()
+	}
+	return fmt.Sprintf("summary %d", len(c.prompts)), c.err
+}
+
+func words(n int) string { return strings.Repeat("word ", n) }
+
+// filled is a session with ten exchanges behind it.
+func (b *sessionBundle) filled(t testing.TB, opts *memory.SessionOptions) *memory.Session {
+	t.Helper()
+	s := b.session(t, opts)
+	for i := range 10 {
+		exchange(t, s, user("acme"), fmt.Sprint("question ", i, " ", words(40)), fmt.Sprint("answer ", i, " ", words(40)))
+	}
+	return s
+}
+
+func TestSessionCompactsInsideATurn(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	acme := keyOf(t, "app", "acme")
+	b.book.add(acme, "likes tea")
+	c := &counting{}
+	s := b.filled(t, &memory.SessionOptions{ID: "session", Policy: small(), Summarize: c.summarize})
+	turn := begin(t, s, said("turn", user("acme"), "the question at hand"))
+	b.book.add(acme, "likes coffee")
+	report, err := turn.Compact(ctx, &memory.CompactCall{ModelID: "model"})
+	require.NoError(t, err)
+	require.Equal(t, memory.CompactSummarized, report.Outcome)
+	assert.Less(t, report.After, report.Before)
+	view := texts(turn.View())
+	assert.Equal(t, "summary 1", view[1])
+	assert.Equal(t, []string{"likes tea\nlikes coffee", "the question at hand"}, view[len(view)-2:],
+		"what was recalled anew stands before the question")
+	assert.NotContains(t, view, "likes tea", "it took the place of the earlier record")
+	assert.NotContains(t, strings.Join(c.prompts, ""), "likes tea")
+	requested, completed := b.book.of("capture compaction"), b.book.of("recall compacted")
+	require.Len(t, requested, 1)
+	require.Len(t, completed, 1)
+	assert.Equal(t, "eve-memory-operation-v1:session:10:turn:0:compaction.requested:profile", requested[0].operation)
+	assert.Equal(t, []string{"the question at hand"}, texts(requested[0].messages[requested[0].turn.Start:]))
+
+	report, err = turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactNotDue, report.Outcome)
+	require.NoError(t, turn.Append(memory.AssistantMessage(words(2000))))
+	require.NoError(t, turn.Deliver(said("", user("acme"), "go on")))
+	report, err = turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	require.Equal(t, memory.CompactSummarized, report.Outcome)
+	requested = b.book.of("capture compaction")
+	require.Len(t, requested, 2)
+	assert.NotEqual(t, requested[0].operation, requested[1].operation, "two compactions of one turn are two operations")
+	assert.Contains(t, c.prompts[len(c.prompts)-1], "summary ", "the earlier summary is handed over")
+	require.NoError(t, turn.Append(memory.AssistantMessage("done")))
+	turn.View()
+	require.NoError(t, turn.Complete(ctx))
+	assert.Len(t, b.book.of("capture"), 11)
+}
+
+func TestSessionCompactsByWhatTheModelsProviderCounted(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	c := &counting{}
+	s := b.filled(t, &memory.SessionOptions{Policy: &memory.Policy{ContextWindow: 5000, Threshold: 1}, Summarize: c.summarize})
+	turn := begin(t, s, said("turn", user("acme"), "hello"))
+	report, err := turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	require.Equal(t, memory.CompactNotDue, report.Outcome)
+	require.NoError(t, turn.Counted(4900, 0))
+	require.NoError(t, turn.Append(call("1")))
+	require.NoError(t, turn.Append(toolText("1", "ok")))
+	report, err = turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactSummarized, report.Outcome)
+	report, err = turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactNotDue, report.Outcome, "the count of another history is forgotten")
+	turn.Fail()
+}
+
+func TestSessionCompactionThatFreesNothingIsNotTriedAgainInItsTurn(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	c := &counting{}
+	s := b.session(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
+	turn := begin(t, s, said("turn", user("acme"), words(5000)))
+	for range 3 {
+		report, err := turn.Compact(ctx, nil)
+		require.NoError(t, err)
+		assert.Equal(t, memory.CompactNothingFreed, report.Outcome)
+	}
+	require.NoError(t, turn.Append(memory.AssistantMessage(words(5000))))
+	report, err := turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactNothingFreed, report.Outcome)
+	assert.Empty(t, c.prompts)
+	require.NoError(t, turn.Complete(ctx))
+
+	turn = begin(t, s, said("next", user("acme"), "and now?"))
+	report, err = turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactSummarized, report.Outcome, "another turn tries again")
+	turn.Fail()
+}
+
+func TestSessionCompactionThatIsNotEnoughWaitsForGrowth(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	c := &counting{}
+	s := b.session(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
+	exchange(t, s, user("acme"), words(500), words(500))
+	turn := begin(t, s, said("turn", user("acme"), words(5000)))
+	report, err := turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	require.Equal(t, memory.CompactSummarized, report.Outcome)
+	asked := len(c.prompts)
+	for i := range 5 {
+		require.NoError(t, turn.Append(memory.AssistantMessage(fmt.Sprint("step ", i))))
+		report, err = turn.Compact(ctx, nil)
+		require.NoError(t, err)
+		assert.Equal(t, memory.CompactNotDue, report.Outcome)
+	}
+	assert.Len(t, c.prompts, asked, "no summary for every model call")
+	require.NoError(t, turn.Append(memory.AssistantMessage(words(500))))
+	report, err = turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactSummarized, report.Outcome)
+	turn.Fail()
+}
+
+func TestSessionFailureOfACompactionFailsItsTurn(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	c := &counting{err: errors.New("refused")}
+	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
+	turn := begin(t, s, said("turn", user("acme"), "hello"))
+	before := s.History()
+	_, err := turn.Compact(ctx, nil)
+	assert.ErrorIs(t, err, memory.ErrSummary)
+	assert.Equal(t, before, s.History(), "the history is as it was")
+	assert.ErrorIs(t, turn.Complete(ctx), memory.ErrTurnNotOpen)
+	assert.Len(t, b.book.of("capture"), 10, "a failed turn is not captured")
+	c.err = nil
+	turn = begin(t, s, said("next", user("acme"), "again"))
+	report, err := turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactSummarized, report.Outcome)
+	turn.Fail()
+}
+
+func TestSessionKeepsWhatIsSaidDuringACompaction(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	c := &counting{}
+	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
+	turn := begin(t, s, said("turn", user("acme"), "hello"))
+	c.during = func() {
+		assert.NoError(t, turn.Append(memory.AssistantMessage("meanwhile")))
+		assert.NoError(t, turn.Deliver(said("", user("acme"), "listen")))
+		assert.NoError(t, turn.Append(memory.AssistantMessage("yes")))
+		c.during = nil
+	}
+	_, err := turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	view := texts(turn.View())
+	assert.Equal(t, []string{"hello", "meanwhile", "yes", "listen"}, view[len(view)-4:])
+	plain, err := s.View()
+	require.NoError(t, err)
+	assert.Equal(t, view, texts(plain))
+	turn.Fail()
+}
+
+func TestSessionTurnThatFailsDuringACompactionStaysFailed(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	c := &counting{}
+	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
+	turn := begin(t, s, said("turn", user("acme"), "hello"))
+	c.during = func() { turn.Fail() }
+	_, err := turn.Compact(context.Background(), nil)
+	assert.ErrorIs(t, err, memory.ErrTurnNotOpen)
+	assert.Len(t, s.History(), 21)
+}
+
+func TestSessionCaptureOfACompactionDoesNotSeeAnotherCallersDelivery(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	c := &counting{}
+	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
+	turn := begin(t, s, said("turn", user("acme"), "hello"))
+	require.NoError(t, turn.Deliver(said("", user("globex"), "GLOBEX words")))
+	_, err := turn.Compact(context.Background(), nil)
+	require.NoError(t, err)
+	for _, c := range b.book.of("capture compaction") {
+		assert.NotContains(t, texts(c.messages), "GLOBEX words")
+	}
+	assert.Contains(t, texts(turn.View()), "GLOBEX words")
+	turn.Fail()
+}
+
+func TestSessionCompactBetweenTurnsReportsAFailedRecallAndKeepsTheCheckpoint(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	c := &counting{}
+	b.slots[0].Provider = memory.Handlers{
+		Recall: func(context.Context, *memory.TurnStarted) ([]memory.Item, error) { return nil, nil },
+		RecallCompacted: func(context.Context, *memory.CompactionCompleted) ([]memory.Item, error) {
+			return nil, errors.New("down")
+		},
+	}
+	b.rebuild(t)
+	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
+	report, err := s.Compact(context.Background(), &memory.CompactCall{Current: user("acme")})
+	assert.ErrorIs(t, err, memory.ErrProvider)
+	require.NotNil(t, report)
+	assert.Equal(t, memory.CompactSummarized, report.Outcome)
+	assert.Equal(t, "summary", strings.Fields(s.History()[1].Text())[0])
+}
