@@ -72,11 +72,6 @@ func BenchmarkGet(b *testing.B) {
 	})
 }
 
-type incident struct {
-	ID      string
-	Checked []string
-}
-
 func BenchmarkStep(b *testing.B) {
 	run := func(b *testing.B, update func(context.Context) error) {
 		s, ctx := benchSession(b)
