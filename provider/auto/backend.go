@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/recollect-go/recollect/filememory"
 	"github.com/recollect-go/recollect/internal/ecma"
@@ -89,7 +88,7 @@ type environment func(name string) (string, bool)
 
 func (env environment) get(name string) string {
 	value, _ := env(name)
-	return strings.TrimFunc(value, ecma.IsSpace)
+	return ecma.Trim(value)
 }
 
 func (env environment) oidc(storeID string) (vercelblob.Credentials, error) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -109,7 +108,7 @@ func ClientFromEnvironment(lookup func(name string) (string, bool), opts *Option
 func first(lookup func(string) (string, bool), names ...string) string {
 	for _, name := range names {
 		value, _ := lookup(name)
-		if value = strings.TrimFunc(value, ecma.IsSpace); value != "" {
+		if value = ecma.Trim(value); value != "" {
 			return value
 		}
 	}

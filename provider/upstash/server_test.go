@@ -36,6 +36,7 @@ type server struct {
 	log     [][]string // every command that arrived
 	syncs   []string   // the sync token of every request
 	tokens  int
+	scans   []string // the last key that the scan with this cursor, counted from 1, has seen
 
 	lag     bool // records become searchable by SEARCH.WAITINDEXING only
 	pending map[string]bool
@@ -328,29 +329,34 @@ func (s *server) eval(script, key string, args []string) any {
 	return redisError("ERR unknown script")
 }
 
-// scan gives one key more than was asked for, as a server may.
+// scan gives one key more than was asked for, as a server may. A key that is there all the time is found whatever else is deleted.
 func (s *server) scan(cursor, pattern, count string) any {
-	from, err1 := strconv.Atoi(cursor)
+	at, err1 := strconv.Atoi(cursor)
 	n, err2 := strconv.Atoi(count)
-	if err1 != nil || err2 != nil || n < 1 {
+	if err1 != nil || err2 != nil || n < 1 || at < 0 || at > len(s.scans) {
 		return redisError("ERR invalid cursor")
 	}
-	all := slices.Sorted(maps.Keys(s.values))
-	from = min(from, len(all))
-	to := min(from+n+1, len(all))
-	found := []any{}
-	for _, key := range all[from:to] {
+	last := ""
+	if at > 0 {
+		last = s.scans[at-1]
+	}
+	found, looked := []any{}, 0
+	for _, key := range slices.Sorted(maps.Keys(s.values)) {
+		if key <= last {
+			continue
+		}
+		if looked > n {
+			s.scans = append(s.scans, last)
+			return []any{strconv.Itoa(len(s.scans)), found}
+		}
+		looked, last = looked+1, key
 		if ok, err := path.Match(pattern, key); err != nil {
 			return redisError("ERR invalid pattern")
 		} else if ok {
 			found = append(found, key)
 		}
 	}
-	next := strconv.Itoa(to)
-	if to == len(all) {
-		next = "0"
-	}
-	return []any{next, found}
+	return []any{"0", found}
 }
 
 func (s *server) del(keys []string) any {
@@ -572,6 +578,8 @@ func words(text string) map[string]bool {
 }
 
 // Faults.
+
+func b64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
 func hangsUp(http.ResponseWriter, func() []byte) { panic(http.ErrAbortHandler) }
 

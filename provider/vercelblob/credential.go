@@ -90,7 +90,7 @@ func VercelTokens(lookup func(name string) (string, bool)) Tokens {
 			return token, nil
 		}
 		value, _ := lookup("VERCEL_OIDC_TOKEN")
-		if token := strings.TrimFunc(value, ecma.IsSpace); token != "" {
+		if token := ecma.Trim(value); token != "" {
 			return token, nil
 		}
 		return "", errors.New("no OIDC token in the context (WithOIDCToken) or in VERCEL_OIDC_TOKEN")
@@ -104,7 +104,7 @@ type oidcToken struct{}
 
 // WithOIDCToken returns ctx with the OIDC token of an incoming request, the value of its OIDCTokenHeader. A blank token leaves ctx as it is.
 func WithOIDCToken(ctx context.Context, token string) context.Context {
-	token = strings.TrimFunc(token, ecma.IsSpace)
+	token = ecma.Trim(token)
 	if token == "" {
 		return ctx
 	}

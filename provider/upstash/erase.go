@@ -1,0 +1,39 @@
+package upstash
+
+import (
+	"context"
+
+	"github.com/recollect-go/recollect/memory"
+)
+
+// eraseCount is how many keys the server looks at for each step.
+const eraseCount = 500
+
+// erase removes every record and every kept recall of the key. It scans the key space, because an index may not know yet what was written
+// just before. A failure in between leaves the rest; erasing again removes it.
+func (p *Provider) erase(ctx context.Context, r *memory.EraseRequest) error {
+	for _, prefix := range []string{p.recordPrefix(r.Key), p.replayPrefix(r.Key)} {
+		if err := p.erasePrefix(ctx, prefix); err != nil {
+			return err
+		}
+	}
+	return p.waitIndexing(ctx, "erase")
+}
+
+func (p *Provider) erasePrefix(ctx context.Context, prefix string) error {
+	for cursor := "0"; ; {
+		page, err := p.client.scan(ctx, "erase", prefix, cursor, eraseCount)
+		if err != nil {
+			return err
+		}
+		if len(page.keys) > 0 {
+			if _, _, err := p.client.run(ctx, "erase", append(command{"DEL"}, page.keys...)); err != nil {
+				return err
+			}
+		}
+		if page.next == "0" {
+			return nil
+		}
+		cursor = page.next
+	}
+}
