@@ -57,7 +57,7 @@ func (p *probe) text(about string) string {
 }
 
 func (p *probe) word() string {
-	return fmt.Sprintf("w%s%d", strings.ReplaceAll(p.run, "-", ""), p.next())
+	return fmt.Sprintf("w%sn%de", strings.ReplaceAll(p.run, "-", ""), p.next()) // none is the beginning of another
 }
 
 // call runs f with the time that a call may take.

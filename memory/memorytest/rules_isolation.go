@@ -26,6 +26,8 @@ func (p *probe) neighbours() ([]*party, error) {
 		{"app", scope.Tuple("acme", "u_42", "x")},
 		{"app", scope.String(`["acme","u_42"]`)},
 		{"app", scope.Tuple("acme", "u%42")},
+		{"app", scope.Tuple("acmeu_", "42")},
+		{"app", scope.String("acmeu_42")},
 		{"other app", scope.Tuple("acme", "u_42")},
 	}
 	parties := make([]*party, len(cases))
