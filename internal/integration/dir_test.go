@@ -50,7 +50,7 @@ func killed(t *testing.T, description string, calm docstore.Store) *disturbance 
 	var mortals []*worker.Mortal
 	var stops []func()
 	for range processes {
-		mortal, stop := worker.StartMortal(t, description, 400*time.Millisecond)
+		mortal, stop := worker.StartMortal(t, description, 300*time.Millisecond)
 		mortals = append(mortals, mortal)
 		stops = append(stops, stop)
 		d.stores = append(d.stores, mortal)

@@ -19,6 +19,12 @@ type engine struct {
 	// open returns n stores on one fresh, empty storage; each stands for a process: a connection pool or a worker of its own.
 	open func(t *testing.T, n int) []docstore.Store
 
+	// again opens one more store on the storage of a store that open returned. Nil where a store has only one opening.
+	again func(t *testing.T, store docstore.Store) docstore.Store
+
+	// loseReply makes the next write of a store that open returned lose its reply, after or before it is applied. Nil where no reply can be lost.
+	loseReply func(t *testing.T, store docstore.Store, applied bool)
+
 	// disturb is open with connections that are cut, or processes that are killed, while the stores work. Nil where an engine has neither.
 	disturb func(t *testing.T) *disturbance
 }
@@ -33,6 +39,8 @@ type disturbance struct {
 
 // exercise runs everything that every engine has to stand.
 func exercise(t *testing.T, e engine) {
+	t.Run("document backend", func(t *testing.T) { testBackend(t, e) })
+	t.Run("checkpoint store", func(t *testing.T) { testCheckpoints(t, e) })
 	t.Run("contents", func(t *testing.T) { testContents(t, e) })
 	t.Run("linearizable", func(t *testing.T) { testLinearizable(t, e) })
 	if e.disturb != nil {

@@ -29,7 +29,7 @@ func testAudit(t *testing.T, pg *server.Postgres) {
 	cut := postgresDatabase(t, pg, p.Address())
 	pool := cut.open(t)
 	store := cut.storeIn(t, pool, table)
-	p.CutWith(proxy.Anywhere(8000))
+	p.CutWith(proxy.Anywhere(2000))
 	p.CutAll()
 
 	writes := 150

@@ -1,7 +1,9 @@
 package integration_test
 
 import (
+	"bytes"
 	"database/sql/driver"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -30,28 +32,72 @@ func TestPostgreSQL(t *testing.T) {
 	t.Parallel()
 	pg := server.StartPostgres(t)
 	direct := postgresDatabase(t, pg, pg.Address)
-	exercise(t, engine{
-		open: func(t *testing.T, n int) []docstore.Store {
-			table := newTable()
-			stores := make([]docstore.Store, n)
-			for i := range stores {
-				stores[i] = direct.storeIn(t, direct.open(t), table)
-			}
-			return stores
-		},
-		disturb: func(t *testing.T) *disturbance {
-			table := newTable()
-			calm := direct.storeIn(t, direct.open(t), table)
-			p := proxy.Start(t, pg.Address)
-			cut := postgresDatabase(t, pg, p.Address())
-			store := cut.storeIn(t, cut.open(t), table)
-			p.CutWith(proxy.Anywhere(4000))
-			p.CutAll()
-			return &disturbance{stores: repeated(store, 1), calm: calm, count: p.Cuts, stop: func() { p.CutWith(nil) }}
-		},
-	})
+	stores := &postgresStores{server: pg}
+	exercise(t, engine{open: stores.open, again: stores.again, loseReply: stores.loseReply, disturb: stores.disturb})
 	exerciseSQL(t, direct)
 	t.Run("acknowledged writes outlive cut connections", func(t *testing.T) { testAudit(t, pg) })
 	t.Run("every collation", func(t *testing.T) { testCollations(t, pg) })
 	t.Run("every isolation level", func(t *testing.T) { testIsolation(t, direct) })
+}
+
+// postgresStores opens stores through a proxy each and remembers where they are.
+type postgresStores struct {
+	server *server.Postgres
+	places sync.Map // docstore.Store to place
+}
+
+type place struct {
+	table string
+	proxy *proxy.Proxy
+}
+
+func (s *postgresStores) openAt(t *testing.T, table string) (docstore.Store, *proxy.Proxy) {
+	p := proxy.Start(t, s.server.Address)
+	d := postgresDatabase(t, s.server, p.Address())
+	store := d.storeIn(t, d.open(t), table)
+	s.places.Store(store, place{table, p})
+	return store, p
+}
+
+func (s *postgresStores) placeOf(store docstore.Store) place {
+	found, _ := s.places.Load(store)
+	return found.(place)
+}
+
+func (s *postgresStores) open(t *testing.T, n int) []docstore.Store {
+	table := newTable()
+	stores := make([]docstore.Store, n)
+	for i := range stores {
+		stores[i], _ = s.openAt(t, table)
+	}
+	return stores
+}
+
+func (s *postgresStores) again(t *testing.T, store docstore.Store) docstore.Store {
+	again, _ := s.openAt(t, s.placeOf(store).table)
+	return again
+}
+
+// loseReply cuts the connection when the server tells that the row was written, or when it is about to be asked to.
+func (s *postgresStores) loseReply(_ *testing.T, store docstore.Store, applied bool) {
+	p := s.placeOf(store).proxy
+	if applied {
+		p.CutOn(proxy.Reply, func(data []byte) bool {
+			return bytes.Contains(data, []byte("INSERT 0 1\x00")) || bytes.Contains(data, []byte("UPDATE 1\x00"))
+		})
+		return
+	}
+	// The key is in the message that carries the arguments, not in the one that prepares the statement.
+	p.CutOn(proxy.Request, func(data []byte) bool {
+		return bytes.Contains(data, []byte("memscope1_")) || bytes.Contains(data, []byte("memstate1_"))
+	})
+}
+
+func (s *postgresStores) disturb(t *testing.T) *disturbance {
+	table := newTable()
+	calm, _ := s.openAt(t, table)
+	shaky, p := s.openAt(t, table)
+	p.CutWith(proxy.Anywhere(4000))
+	p.CutAll()
+	return &disturbance{stores: []docstore.Store{shaky}, calm: calm, count: p.Cuts, stop: func() { p.CutWith(nil) }}
 }

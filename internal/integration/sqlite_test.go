@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/recollect-go/recollect/internal/docstore"
@@ -44,23 +45,38 @@ func sqliteDatabase(t testing.TB) database {
 // TestSQLite runs stores that share a file in processes of their own.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	openFile := func(t *testing.T) (*sqlstore.Store, string) {
-		path := sqliteFile(t)
-		d := database{dialect: sqlstore.SQLite, connector: sqliteConnector(t, path)}
-		return d.storeIn(t, d.open(t), ""), path
-	}
-	exercise(t, engine{
-		open: func(t *testing.T, n int) []docstore.Store {
-			store, path := openFile(t)
-			if n > 1 {
-				return started(t, "sqlite "+path, n)
-			}
-			return []docstore.Store{store}
-		},
-		disturb: func(t *testing.T) *disturbance {
-			calm, path := openFile(t)
-			return killed(t, "sqlite "+path, calm)
-		},
-	})
+	stores := new(sqliteStores)
+	exercise(t, engine{open: stores.open, again: stores.again, disturb: stores.disturb})
 	exerciseSQL(t, sqliteDatabase(t))
+}
+
+// sqliteStores opens stores on files of their own and remembers which.
+type sqliteStores struct {
+	paths sync.Map // docstore.Store to string
+}
+
+func (s *sqliteStores) openAt(t *testing.T, path string) docstore.Store {
+	d := database{dialect: sqlstore.SQLite, connector: sqliteConnector(t, path)}
+	store := d.storeIn(t, d.open(t), "")
+	s.paths.Store(store, path)
+	return store
+}
+
+func (s *sqliteStores) open(t *testing.T, n int) []docstore.Store {
+	path := sqliteFile(t)
+	store := s.openAt(t, path)
+	if n > 1 {
+		return started(t, "sqlite "+path, n)
+	}
+	return []docstore.Store{store}
+}
+
+func (s *sqliteStores) again(t *testing.T, store docstore.Store) docstore.Store {
+	path, _ := s.paths.Load(store)
+	return s.openAt(t, path.(string))
+}
+
+func (s *sqliteStores) disturb(t *testing.T) *disturbance {
+	path := sqliteFile(t)
+	return killed(t, "sqlite "+path, s.openAt(t, path))
 }

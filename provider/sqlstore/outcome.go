@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/recollect-go/recollect/internal/docstore"
 )
@@ -117,11 +118,23 @@ func unknownOutcome(ctx context.Context, err error) error {
 
 // withContext makes err match the context's error when the context has ended: not every driver says that this is why it failed.
 func withContext(ctx context.Context, err error) error {
-	ended := ctx.Err()
-	if ended == nil || errors.Is(err, ended) {
+	end := ended(ctx)
+	if end == nil || errors.Is(err, end) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ended, err)
+	return fmt.Errorf("%w: %w", end, err)
+}
+
+// ended is ctx.Err, but a deadline that has passed counts also in the instant before the context's own timer fires: a network timeout
+// set to the same deadline is often first.
+func ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 // readError is the error of a query for one row.

@@ -3,6 +3,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -33,6 +34,7 @@ type Proxy struct {
 	listener net.Listener
 	target   string
 	plan     atomic.Pointer[func() *Cut]
+	trap     atomic.Pointer[trap]
 	open     sync.WaitGroup
 	mu       sync.Mutex
 	links    map[*link]struct{}
@@ -67,6 +69,24 @@ func (p *Proxy) CutWith(plan func() *Cut) {
 		return
 	}
 	p.plan.Store(&plan)
+}
+
+// trap cuts the first connection that carries what it matches.
+type trap struct {
+	direction Direction
+	matches   func(data []byte) bool
+}
+
+// CutOn cuts the next connection, open already or not, that carries data which matches in that direction. The data does not arrive. It
+// is judged as it comes in from the kernel, so matches should look for what fits in one packet.
+func (p *Proxy) CutOn(direction Direction, matches func(data []byte) bool) {
+	p.trap.Store(&trap{direction, matches})
+}
+
+// trapped reports whether the connection that carries data is to be cut. A trap works once.
+func (p *Proxy) trapped(direction Direction, data []byte) bool {
+	trap := p.trap.Load()
+	return trap != nil && trap.direction == direction && trap.matches(data) && p.trap.CompareAndSwap(trap, nil)
 }
 
 // Anywhere is a plan that cuts each connection after at most most bytes of a random direction.
@@ -123,32 +143,52 @@ func (p *Proxy) serve(client net.Conn) {
 	}
 	defer p.forget(l)
 
-	limits := [2]int64{Request: -1, Reply: -1}
+	requests, replies := &half{proxy: p, link: l, to: server, direction: Request}, &half{proxy: p, link: l, to: client, direction: Reply}
 	if plan := p.plan.Load(); plan != nil {
 		if cut := (*plan)(); cut != nil {
-			limits[cut.Direction] = cut.After
+			[]*half{Request: requests, Reply: replies}[cut.Direction].limit = cut.After
 		}
 	}
 	var halves sync.WaitGroup
-	halves.Go(func() { p.pass(l, server, client, limits[Request]) })
-	halves.Go(func() { p.pass(l, client, server, limits[Reply]) })
+	halves.Go(func() { requests.pass(client) })
+	halves.Go(func() { replies.pass(server) })
 	halves.Wait()
-	l.close()
 }
 
-// pass copies from one end to the other; a limit that is not negative cuts the connection there.
-func (p *Proxy) pass(l *link, to, from net.Conn, limit int64) {
-	if limit < 0 {
-		_, _ = io.Copy(to, from)
-		l.close()
+// half is one direction of a connection.
+type half struct {
+	proxy     *Proxy
+	link      *link
+	to        net.Conn
+	direction Direction
+	limit     int64 // bytes after which the connection is cut; 0 means never
+	passed    int64
+}
+
+// pass copies what comes from one end to the other, until either closes or the connection is cut.
+func (h *half) pass(from net.Conn) {
+	if _, err := io.Copy(h, from); errors.Is(err, errCut) {
+		h.proxy.cuts.Add(1)
+		h.link.reset()
 		return
 	}
-	if n, _ := io.CopyN(to, from, limit); n < limit {
-		l.close()
-		return
+	h.link.close()
+}
+
+var errCut = errors.New("proxy: connection cut")
+
+// Write passes data on, or as much of it as the cut lets through.
+func (h *half) Write(data []byte) (int, error) {
+	if h.proxy.trapped(h.direction, data) {
+		return 0, errCut
 	}
-	p.cuts.Add(1)
-	l.reset()
+	left := h.limit - h.passed
+	if h.limit == 0 || int64(len(data)) < left {
+		h.passed += int64(len(data))
+		return h.to.Write(data)
+	}
+	n, err := h.to.Write(data[:left])
+	return n, errors.Join(errCut, err)
 }
 
 func (p *Proxy) register(l *link) bool {

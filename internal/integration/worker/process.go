@@ -31,7 +31,8 @@ type Process struct {
 
 var _ docstore.Store = (*Process)(nil)
 
-// Start runs this test program again as a worker on the store that description describes. The process ends with the test.
+// Start runs this test program again as a worker on the store that description describes, and waits until it answers. The process
+// ends with the test.
 func Start(t testing.TB, description string) *Process {
 	t.Helper()
 	p, err := start(description)
@@ -59,6 +60,10 @@ func start(description string) (*Process, error) {
 	}
 	p := &Process{cmd: cmd, requests: json.NewEncoder(in), calls: map[uint64]chan *reply{}, exited: make(chan struct{})}
 	go p.receive(json.NewDecoder(out))
+	if _, _, err := p.call(context.Background(), request{Method: "ping"}); err != nil {
+		p.Kill()
+		return nil, fmt.Errorf("worker: %q did not start: %w", description, err)
+	}
 	return p, nil
 }
 

@@ -41,6 +41,7 @@ func perform(store docstore.Store, req *request) *reply {
 	answer := &reply{ID: req.ID}
 	var err error
 	switch req.Method {
+	case "ping":
 	case "read":
 		answer.Content, answer.Version, err = store.Read(ctx, req.Key)
 	case "write":
