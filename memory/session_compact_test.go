@@ -38,7 +38,7 @@ func (b *sessionBundle) filled(t testing.TB, opts *memory.SessionOptions) *memor
 	t.Helper()
 	s := b.session(t, opts)
 	for i := range 10 {
-		exchange(t, s, user("acme"), fmt.Sprint("question ", i, " ", words(40)), fmt.Sprint("answer ", i, " ", words(40)))
+		exchange(t, s, member("acme"), fmt.Sprint("question ", i, " ", words(40)), fmt.Sprint("answer ", i, " ", words(40)))
 	}
 	return s
 }
@@ -47,11 +47,11 @@ func TestSessionCompactsInsideATurn(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b := newSessionBundle(t)
-	acme := keyOf(t, "app", "acme")
+	acme := keyFor(t, "app", "acme")
 	b.book.add(acme, "likes tea")
 	c := &counting{}
 	s := b.filled(t, &memory.SessionOptions{ID: "session", Policy: small(), Summarize: c.summarize})
-	turn := begin(t, s, said("turn", user("acme"), "the question at hand"))
+	turn := begin(t, s, said("turn", member("acme"), "the question at hand"))
 	b.book.add(acme, "likes coffee")
 	report, err := turn.Compact(ctx, &memory.CompactCall{ModelID: "model"})
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestSessionCompactsInsideATurn(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, memory.CompactNotDue, report.Outcome)
 	require.NoError(t, turn.Append(memory.AssistantMessage(words(2000))))
-	require.NoError(t, turn.Deliver(said("", user("acme"), "go on")))
+	require.NoError(t, turn.Deliver(said("", member("acme"), "go on")))
 	report, err = turn.Compact(ctx, nil)
 	require.NoError(t, err)
 	require.Equal(t, memory.CompactSummarized, report.Outcome)
@@ -93,7 +93,7 @@ func TestSessionCompactsByWhatTheModelsProviderCounted(t *testing.T) {
 	b := newSessionBundle(t)
 	c := &counting{}
 	s := b.filled(t, &memory.SessionOptions{Policy: &memory.Policy{ContextWindow: 5000, Threshold: 1}, Summarize: c.summarize})
-	turn := begin(t, s, said("turn", user("acme"), "hello"))
+	turn := begin(t, s, said("turn", member("acme"), "hello"))
 	report, err := turn.Compact(ctx, nil)
 	require.NoError(t, err)
 	require.Equal(t, memory.CompactNotDue, report.Outcome)
@@ -115,7 +115,7 @@ func TestSessionCompactionThatFreesNothingIsNotTriedAgainInItsTurn(t *testing.T)
 	b := newSessionBundle(t)
 	c := &counting{}
 	s := b.session(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
-	turn := begin(t, s, said("turn", user("acme"), words(5000)))
+	turn := begin(t, s, said("turn", member("acme"), words(5000)))
 	for range 3 {
 		report, err := turn.Compact(ctx, nil)
 		require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestSessionCompactionThatFreesNothingIsNotTriedAgainInItsTurn(t *testing.T)
 	assert.Empty(t, c.prompts)
 	require.NoError(t, turn.Complete(ctx))
 
-	turn = begin(t, s, said("next", user("acme"), "and now?"))
+	turn = begin(t, s, said("next", member("acme"), "and now?"))
 	report, err = turn.Compact(ctx, nil)
 	require.NoError(t, err)
 	assert.Equal(t, memory.CompactSummarized, report.Outcome, "another turn tries again")
@@ -141,8 +141,8 @@ func TestSessionCompactionThatIsNotEnoughWaitsForGrowth(t *testing.T) {
 	b := newSessionBundle(t)
 	c := &counting{}
 	s := b.session(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
-	exchange(t, s, user("acme"), words(500), words(500))
-	turn := begin(t, s, said("turn", user("acme"), words(5000)))
+	exchange(t, s, member("acme"), words(500), words(500))
+	turn := begin(t, s, said("turn", member("acme"), words(5000)))
 	report, err := turn.Compact(ctx, nil)
 	require.NoError(t, err)
 	require.Equal(t, memory.CompactSummarized, report.Outcome)
@@ -167,7 +167,7 @@ func TestSessionFailureOfACompactionFailsItsTurn(t *testing.T) {
 	b := newSessionBundle(t)
 	c := &counting{err: errors.New("refused")}
 	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
-	turn := begin(t, s, said("turn", user("acme"), "hello"))
+	turn := begin(t, s, said("turn", member("acme"), "hello"))
 	before := s.History()
 	_, err := turn.Compact(ctx, nil)
 	assert.ErrorIs(t, err, memory.ErrSummary)
@@ -175,7 +175,7 @@ func TestSessionFailureOfACompactionFailsItsTurn(t *testing.T) {
 	assert.ErrorIs(t, turn.Complete(ctx), memory.ErrTurnNotOpen)
 	assert.Len(t, b.book.of("capture"), 10, "a failed turn is not captured")
 	c.err = nil
-	turn = begin(t, s, said("next", user("acme"), "again"))
+	turn = begin(t, s, said("next", member("acme"), "again"))
 	report, err := turn.Compact(ctx, nil)
 	require.NoError(t, err)
 	assert.Equal(t, memory.CompactSummarized, report.Outcome)
@@ -188,10 +188,10 @@ func TestSessionKeepsWhatIsSaidDuringACompaction(t *testing.T) {
 	b := newSessionBundle(t)
 	c := &counting{}
 	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
-	turn := begin(t, s, said("turn", user("acme"), "hello"))
+	turn := begin(t, s, said("turn", member("acme"), "hello"))
 	c.during = func() {
 		assert.NoError(t, turn.Append(memory.AssistantMessage("meanwhile")))
-		assert.NoError(t, turn.Deliver(said("", user("acme"), "listen")))
+		assert.NoError(t, turn.Deliver(said("", member("acme"), "listen")))
 		assert.NoError(t, turn.Append(memory.AssistantMessage("yes")))
 		c.during = nil
 	}
@@ -210,7 +210,7 @@ func TestSessionTurnThatFailsDuringACompactionStaysFailed(t *testing.T) {
 	b := newSessionBundle(t)
 	c := &counting{}
 	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
-	turn := begin(t, s, said("turn", user("acme"), "hello"))
+	turn := begin(t, s, said("turn", member("acme"), "hello"))
 	c.during = func() { turn.Fail() }
 	_, err := turn.Compact(context.Background(), nil)
 	assert.ErrorIs(t, err, memory.ErrTurnNotOpen)
@@ -222,8 +222,8 @@ func TestSessionCaptureOfACompactionDoesNotSeeAnotherCallersDelivery(t *testing.
 	b := newSessionBundle(t)
 	c := &counting{}
 	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
-	turn := begin(t, s, said("turn", user("acme"), "hello"))
-	require.NoError(t, turn.Deliver(said("", user("globex"), "GLOBEX words")))
+	turn := begin(t, s, said("turn", member("acme"), "hello"))
+	require.NoError(t, turn.Deliver(said("", member("globex"), "GLOBEX words")))
 	_, err := turn.Compact(context.Background(), nil)
 	require.NoError(t, err)
 	for _, c := range b.book.of("capture compaction") {
@@ -245,7 +245,7 @@ func TestSessionCompactBetweenTurnsReportsAFailedRecallAndKeepsTheCheckpoint(t *
 	}
 	b.rebuild(t)
 	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
-	report, err := s.Compact(context.Background(), &memory.CompactCall{Current: user("acme")})
+	report, err := s.Compact(context.Background(), &memory.CompactCall{Current: member("acme")})
 	assert.ErrorIs(t, err, memory.ErrProvider)
 	require.NotNil(t, report)
 	assert.Equal(t, memory.CompactSummarized, report.Outcome)

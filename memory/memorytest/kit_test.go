@@ -252,7 +252,9 @@ var broken = map[string]struct {
 		[]string{"recall cancelled"},
 	},
 	"blank items": {
-		func() memory.Provider { return ledgerWith(func(l *ledger) { l.shown = func(string) string { return "\u3000" } }) },
+		func() memory.Provider {
+			return ledgerWith(func(l *ledger) { l.shown = func(string) string { return "\u3000" } })
+		},
 		[]string{"recall is valid"},
 	},
 	"one id for all items": {

@@ -57,9 +57,15 @@ func (l *ledger) under(ctx context.Context, o memory.Operation, f func(*page)) e
 
 func (l *ledger) handlers() memory.Handlers {
 	return memory.Handlers{
-		Recall:            func(ctx context.Context, r *memory.TurnStarted) ([]memory.Item, error) { return l.recall(ctx, r.Operation) },
-		RecallCompacted:   func(ctx context.Context, r *memory.CompactionCompleted) ([]memory.Item, error) { return l.recall(ctx, r.Operation) },
-		CaptureTurn:       func(ctx context.Context, r *memory.TurnCompleted) error { return l.capture(ctx, r.Operation, r.Turn.Input) },
+		Recall: func(ctx context.Context, r *memory.TurnStarted) ([]memory.Item, error) {
+			return l.recall(ctx, r.Operation)
+		},
+		RecallCompacted: func(ctx context.Context, r *memory.CompactionCompleted) ([]memory.Item, error) {
+			return l.recall(ctx, r.Operation)
+		},
+		CaptureTurn: func(ctx context.Context, r *memory.TurnCompleted) error {
+			return l.capture(ctx, r.Operation, r.Turn.Input)
+		},
 		CaptureCompaction: func(ctx context.Context, r *memory.CompactionRequested) error { return l.captureCompaction(ctx, r) },
 		Tools:             l.tools,
 		Erase: func(ctx context.Context, r *memory.EraseRequest) error {
