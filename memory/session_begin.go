@@ -84,71 +84,87 @@ func (s *Session) begin(ctx context.Context, d *Delivery) (*OpenTurn, error) {
 		return nil, err
 	}
 	defer s.working.release()
-	var start *TurnStart
-	var resumes bool
+	var p *prepared
 	err := s.locked(func() (err error) {
-		start, resumes, err = s.prepare(d)
+		p, err = s.prepare(d)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	run := s.memory.StartTurn
-	if resumes {
+	if p.resumes {
 		run = s.memory.ResumeTurn
 	}
-	view, err := run(ctx, start)
+	view, err := run(ctx, &p.start)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !resumes {
-		s.commit(start, view)
+	if !p.resumes {
+		s.commit(p, view)
 	}
-	s.live = &OpenTurn{session: s, id: start.Turn.ID, info: start.Session, view: slices.Clip(view.Messages), tools: view.Tools}
+	s.live = &OpenTurn{session: s, id: p.start.Turn.ID, info: p.start.Session, view: slices.Clip(view.Messages), tools: view.Tools}
 	return s.live, nil
 }
 
-// prepare returns what the memory is to start, or to resume. The lock is held.
-func (s *Session) prepare(d *Delivery) (start *TurnStart, resumes bool, err error) {
+// prepared is a turn that is to start or to be resumed.
+type prepared struct {
+	start   TurnStart
+	resumes bool
+	history []Message // as in start, with room to append to
+}
+
+// prepare looks at the state that a turn will begin in, and changes nothing. The lock is held.
+func (s *Session) prepare(d *Delivery) (*prepared, error) {
 	if err := s.usable(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if t := s.state.turn; t != nil && t.ID == d.TurnID {
-		if !samePrincipal(t.current, d.Current) {
-			return nil, false, fmt.Errorf("%w: turn %q was begun by another caller", ErrInvalidRequest, t.ID)
-		}
-		if len(d.Input) > 0 && !slices.EqualFunc(d.Input, t.Input, Message.equal) {
-			return nil, false, fmt.Errorf("%w: turn %q was begun with another input", ErrInvalidRequest, t.ID)
-		}
-		return &TurnStart{
-			Session: s.info(t.current, d.Channel), Turn: t.Turn, History: s.state.history, Bookkeeping: s.state.bookkeeping,
-		}, true, nil
+	if s.state.turn != nil && s.state.turn.ID == d.TurnID {
+		return s.prepareResumed(d)
 	}
 	if mark := s.state.bookkeeping.state().turn; mark.complete && mark.id == d.TurnID {
-		return nil, false, fmt.Errorf("%w: %q is complete", ErrTurnNotOpen, mark.id)
+		return nil, fmt.Errorf("%w: %q is complete", ErrTurnNotOpen, mark.id)
 	}
 	id := d.TurnID
 	if id == "" {
 		id = uuid.NewString()
 	}
-	return &TurnStart{
+	history := s.settled()
+	return &prepared{history: history, start: TurnStart{
 		Session:     s.info(clonePrincipal(d.Current), d.Channel),
 		Turn:        Turn{ID: id, Sequence: s.state.sequence, Input: distinct(d.Input)},
-		History:     s.settled(),
+		History:     slices.Clip(history),
 		Bookkeeping: s.state.bookkeeping,
-	}, false, nil
+	}}, nil
+}
+
+// prepareResumed is prepare for the turn that the session's snapshot left open. The lock is held.
+func (s *Session) prepareResumed(d *Delivery) (*prepared, error) {
+	t := s.state.turn
+	if !samePrincipal(t.current, d.Current) {
+		return nil, fmt.Errorf("%w: turn %q was begun by another caller", ErrInvalidRequest, t.ID)
+	}
+	if len(d.Input) > 0 && !slices.EqualFunc(d.Input, t.Input, Message.equal) {
+		return nil, fmt.Errorf("%w: turn %q was begun with another input", ErrInvalidRequest, t.ID)
+	}
+	return &prepared{resumes: true, start: TurnStart{
+		Session:     s.info(t.current, d.Channel),
+		Turn:        t.Turn,
+		History:     slices.Clip(s.state.history),
+		Bookkeeping: s.state.bookkeeping,
+	}}, nil
 }
 
 // commit makes a started turn part of the session. The lock is held.
-func (s *Session) commit(start *TurnStart, view *TurnView) {
-	s.state.history = slices.Concat(start.History, view.Records, start.Turn.Input)
+func (s *Session) commit(p *prepared, view *TurnView) {
+	s.state.history = append(append(p.history, view.Records...), p.start.Turn.Input...)
 	s.state.bookkeeping = view.Bookkeeping
-	s.state.initiator = start.Session.Initiator
+	s.state.initiator = p.start.Session.Initiator
 	s.state.sequence++
 	s.state.compactions = 0
-	s.state.turn = &turnState{Turn: start.Turn, current: start.Session.Current}
+	s.state.turn = &turnState{Turn: p.start.Turn, current: p.start.Session.Current}
 }
 
 // settled returns the history with every tool call answered, as it is left by a turn that ends before its time: a model's provider refuses
