@@ -102,6 +102,10 @@ func (s *Session) settle(ctx context.Context) error {
 	if err != nil && !absent {
 		return fmt.Errorf("state: read checkpoint: %w", err)
 	}
+	if absent && s.unsettled.erased {
+		s.end()
+		return nil
+	}
 	if absent {
 		version = ""
 	}
@@ -114,7 +118,7 @@ func (s *Session) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if stored.commit == s.unsettled.commit {
+		if stored.commit == s.unsettled.commit { // which is never empty
 			s.adopt(s.unsettled, version)
 			return nil
 		}
@@ -132,7 +136,7 @@ func (s *Session) lose(conflict error) error {
 	return s.lost
 }
 
-// ready returns nil when the session knows its checkpoint and can be used. The caller holds the gate.
+// ready returns nil when the session knows its checkpoint and can be used.
 func (s *Session) ready(ctx context.Context, me goroutine) error {
 	if err := s.acquire(ctx, &s.writing, me); err != nil {
 		return err

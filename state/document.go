@@ -14,6 +14,7 @@ type document struct {
 	attachments []member     // sorted by name
 	children    []childCount // in the order of their first child
 	extra       []member     // members this build does not know
+	erased      bool         // not a checkpoint, but that there is none: what Reset sent
 }
 
 // turn is what belongs to the current turn and goes with it. The zero turn is none.

@@ -15,7 +15,7 @@ const resetAttempts = 8
 // until ctx ends. Afterwards every use of s, of its children and of contexts bound to them is an error matching ErrStale. The next
 // session needs a new id.
 //
-// When Reset returns an error some children may be gone; s is not, and Reset can be called again. What an agent keeps in its memory
+// When Reset returns an error some children may be gone; call it again, until it returns nil, or ErrStale because the one before did it. What an agent keeps in its memory
 // providers is not touched.
 func (s *Session) Reset(ctx context.Context) error {
 	if s.runIn(ctx) != nil {
@@ -43,17 +43,32 @@ func (s *Session) Reset(ctx context.Context) error {
 // deleteCheckpoint deletes the session's own checkpoint and ends the session. The caller holds the lock for writing.
 func (s *Session) deleteCheckpoint(ctx context.Context) error {
 	err := s.store.Delete(ctx, s.key, s.version)
-	if errors.Is(err, ErrConflict) {
+	switch {
+	case err == nil:
+		s.end()
+		return nil
+	case errors.Is(err, ErrConflict):
 		return s.lose(err)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		s.unsettled = &document{} // no checkpoint has its empty token: only whether the old one is still there is looked up
-		return fmt.Errorf("state: delete checkpoint: %w", err)
+	s.unsettled = &document{erased: true}
+	s.mu.Unlock()
+	if ctx.Err() == nil && s.settle(ctx) == nil && s.isEnded() {
+		return nil
 	}
-	s.ended, s.doc, s.version = true, &document{}, ""
-	return nil
+	return fmt.Errorf("state: delete checkpoint: %w", err)
+}
+
+func (s *Session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended, s.doc, s.version, s.unsettled = true, &document{}, "", nil
+}
+
+func (s *Session) isEnded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
 }
 
 // deleteChildren deletes the checkpoints of all children that a document's session ever had.

@@ -149,10 +149,7 @@ func (s *Session) usable(r *run) error {
 // endedAbove reports whether s or a session above it was reset. s may be nil.
 func (s *Session) endedAbove() bool {
 	for ; s != nil; s = s.parent {
-		s.mu.Lock()
-		ended := s.ended
-		s.mu.Unlock()
-		if ended {
+		if s.isEnded() {
 			return true
 		}
 	}
