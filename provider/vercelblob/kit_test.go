@@ -50,6 +50,7 @@ func TestTheBackendConforms(t *testing.T) {
 func TestTheBackendConformsAsAStoreOfCheckpoints(t *testing.T) {
 	t.Parallel()
 	statetest.Run(t, func(t *testing.T) state.Store { return newShelf(t) }, &statetest.Options{
+		MaxBytes:  1 << 20, // the stand-in is slow under the race detector
 		NoEmpty:   true,
 		Reopen:    func(t *testing.T, s state.Store) state.Store { return s.(*shelf).reopen(t) },
 		LoseReply: func(_ *testing.T, s state.Store, applied bool) { s.(*shelf).loseReply(applied) },
