@@ -1,0 +1,110 @@
+package filememory_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/recollect-go/recollect/filememory"
+)
+
+const anyDocument = "<!-- eve-memory-file-v1 lastAllocatedIndex=4 -->\n4: kept\n"
+
+var newKey = "memscope1_" + strings.Repeat("n", 43)
+
+// requireDocuments fails unless the documents of key and newKey are these; "" stands for none.
+func requireDocuments(t *testing.T, backend filememory.Backend, old, new string) {
+	t.Helper()
+	for k, want := range map[string]string{key: old, newKey: new} {
+		content, _, err := backend.Read(t.Context(), k)
+		if want == "" {
+			require.ErrorIs(t, err, fs.ErrNotExist)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, want, string(content))
+	}
+}
+
+func TestCopyAndMoveKeepEveryByte(t *testing.T) {
+	t.Parallel()
+	for _, document := range []string{anyDocument, "malformed \xff, and still somebody's"} {
+		backend := filememory.InMemory()
+		store(t, backend, document)
+		require.NoError(t, filememory.Copy(t.Context(), backend, key, newKey))
+		requireDocuments(t, backend, document, document)
+		require.NoError(t, filememory.Copy(t.Context(), backend, key, newKey), "again")
+		require.NoError(t, filememory.Move(t.Context(), backend, key, newKey), "a move that finds its copy finishes")
+		requireDocuments(t, backend, "", document)
+	}
+}
+
+func TestCopyAndMoveNeverOverwrite(t *testing.T) {
+	t.Parallel()
+	backend := filememory.InMemory()
+	store(t, backend, anyDocument)
+	_, err := backend.Write(t.Context(), newKey, []byte("somebody else's"), "")
+	require.NoError(t, err)
+	require.ErrorIs(t, filememory.Copy(t.Context(), backend, key, newKey), filememory.ErrDocumentExists)
+	require.ErrorIs(t, filememory.Move(t.Context(), backend, key, newKey), filememory.ErrDocumentExists)
+	require.ErrorIs(t, filememory.Move(t.Context(), backend, key, key), filememory.ErrDocumentExists)
+	requireDocuments(t, backend, anyDocument, "somebody else's")
+}
+
+func TestCopyAndMoveOfNothingAreErrors(t *testing.T) {
+	t.Parallel()
+	backend := filememory.InMemory()
+	require.ErrorIs(t, filememory.Copy(t.Context(), backend, key, newKey), fs.ErrNotExist)
+	require.ErrorIs(t, filememory.Move(t.Context(), backend, key, newKey), fs.ErrNotExist)
+	requireDocuments(t, backend, "", "")
+}
+
+// edited changes the old document just before it would be deleted.
+type edited struct{ filememory.Backend }
+
+func (e edited) Delete(ctx context.Context, k, expected string) error {
+	if k == key {
+		if _, err := e.Write(ctx, key, []byte("edited"), expected); err != nil {
+			return err
+		}
+	}
+	return e.Backend.Delete(ctx, k, expected)
+}
+
+func TestAMoveThatSomebodyInterruptsIsTakenBack(t *testing.T) {
+	t.Parallel()
+	backend := filememory.InMemory()
+	store(t, backend, anyDocument)
+	require.ErrorIs(t, filememory.Move(t.Context(), edited{backend}, key, newKey), filememory.ErrConflict)
+	requireDocuments(t, backend, "edited", "")
+}
+
+// forgetful applies a write and loses the reply.
+type forgetful struct{ filememory.Backend }
+
+func (f forgetful) Write(ctx context.Context, k string, content []byte, expected string) (string, error) {
+	if _, err := f.Backend.Write(ctx, k, content, expected); err != nil {
+		return "", err
+	}
+	return "", fmt.Errorf("%w: no reply", filememory.ErrUnknownOutcome)
+}
+
+func TestALostReplyIsNoFailureWhenTheDocumentIsThere(t *testing.T) {
+	t.Parallel()
+	backend := filememory.InMemory()
+	store(t, backend, anyDocument)
+	require.NoError(t, filememory.Move(t.Context(), forgetful{backend}, key, newKey))
+	requireDocuments(t, backend, "", anyDocument)
+
+	slot := newProvider(t, forgetful{filememory.InMemory()}, nil).Slot("profile")
+	saved, err := slot.Save(t.Context(), key, "a")
+	require.NoError(t, err)
+	require.Equal(t, filememory.Saved{Index: 0, Saved: true}, saved)
+	removed, err := slot.Remove(t.Context(), key, 0)
+	require.NoError(t, err)
+	require.True(t, removed)
+}
