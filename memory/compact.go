@@ -24,7 +24,8 @@ type CompactRequest struct {
 	// Force compacts although none is due, and keeps only the last exchange verbatim.
 	Force bool
 
-	foreign []Message // of the history; captures do not see them
+	foreign     []Message // of the history; captures do not see them
+	recordsOnly bool      // drop replaced records if there are many, and do nothing else
 }
 
 // CompactOutcome says what a compaction did.
@@ -82,7 +83,7 @@ func (m *Memory) Compact(ctx context.Context, r *CompactRequest) (*CompactResult
 	if err != nil {
 		return nil, err
 	}
-	if !r.Force && !c.due() {
+	if r.recordsOnly || !r.Force && !c.due() {
 		return c.canonicalize(CompactNotDue)
 	}
 	plan := planCompaction(r.Policy, c.ordinary, c.fixed, r.Force)

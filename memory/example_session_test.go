@@ -9,6 +9,7 @@ import (
 
 	"github.com/recollect-go/recollect/memory"
 	"github.com/recollect-go/recollect/scope"
+	"github.com/recollect-go/recollect/state"
 )
 
 // constant is a provider that recalls one text.
@@ -98,6 +99,63 @@ func ExampleMemory_RestoreSession() {
 	// Output:
 	// unfinished: turn_1
 	// to be called: check_disk
+}
+
+// The snapshot is attached to the session's state, so that the answer and everything that changed with it are stored together.
+func ExampleSession_Snapshot() {
+	ctx := context.Background()
+	checkpoints, err := state.Open(ctx, state.InMemory(), state.ID{Session: "session_1"}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	session, err := exampleMemory().NewSession(&memory.SessionOptions{
+		ID:      "session_1",
+		OnReset: func(ctx context.Context, _ *memory.SessionReset) error { return checkpoints.Reset(ctx) },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := checkpoints.BeginTurn(ctx, "turn_1"); err != nil {
+		log.Fatal(err)
+	}
+	_, err = state.Step(checkpoints.Context(ctx), "answer", func(ctx context.Context) (string, error) {
+		turn, err := session.Begin(ctx, &memory.Delivery{TurnID: "turn_1", Input: []memory.Message{memory.UserMessage("Hello.")}})
+		if err != nil {
+			return "", err
+		}
+		defer turn.Fail()
+		if err := turn.Append(memory.AssistantMessage("Hi.")); err != nil {
+			return "", err
+		}
+		if err := turn.Complete(ctx); err != nil {
+			return "", err
+		}
+		snapshot, err := session.Snapshot()
+		if err != nil {
+			return "", err
+		}
+		return "Hi.", checkpoints.Attach(ctx, "memory.session", snapshot)
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	stored, err := checkpoints.Attachment(ctx, "memory.session")
+	if err != nil {
+		log.Fatal(err)
+	}
+	restored, err := exampleMemory().RestoreSession(stored, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(restored.History()))
+	fmt.Println(session.Reset(ctx))
+	_, err = checkpoints.Attachment(ctx, "memory.session")
+	fmt.Println(err != nil)
+	// Output:
+	// 3
+	// <nil>
+	// true
 }
 
 func ExampleSession_Compact() {

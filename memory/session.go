@@ -221,6 +221,16 @@ func (s semaphore) acquire(ctx context.Context) error {
 	}
 }
 
+// acquireLate is acquire for work that is done although ctx has ended; it only does not wait then.
+func (s semaphore) acquireLate(ctx context.Context) error {
+	select {
+	case s <- struct{}{}:
+		return nil
+	default:
+		return s.acquire(ctx)
+	}
+}
+
 func (s semaphore) release() { <-s }
 
 // samePrincipal reports whether two callers are one: the fields that identify a caller are equal.

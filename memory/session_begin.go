@@ -24,7 +24,7 @@ type Delivery struct {
 	// Channel holds trusted attributes of the channel or conversation, for resolvers. Snapshots do not hold it.
 	Channel map[string]any
 
-	// Input is what is said, usually one message of UserMessage. None of it may carry an attribution.
+	// Input is what is said, usually one message of UserMessage, at least one. None of it may carry an attribution.
 	Input []Message
 }
 
@@ -126,6 +126,9 @@ func (s *Session) prepare(d *Delivery) (*prepared, error) {
 	}
 	if mark := s.state.bookkeeping.state().turn; mark.complete && mark.id == d.TurnID {
 		return nil, fmt.Errorf("%w: %q is complete", ErrTurnNotOpen, mark.id)
+	}
+	if len(d.Input) == 0 {
+		return nil, fmt.Errorf("%w: a turn without input", ErrInvalidRequest)
 	}
 	id := d.TurnID
 	if id == "" {

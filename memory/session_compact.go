@@ -137,6 +137,7 @@ func (t *OpenTurn) idle(r *CompactRequest) *CompactReport {
 	case r.Policy.over(tokens) && tokens >= t.state().enough:
 		return nil
 	case OverRecordLimit(r.History):
+		r.recordsOnly = true
 		return nil
 	}
 	return report

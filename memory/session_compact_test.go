@@ -251,3 +251,26 @@ func TestSessionCompactBetweenTurnsReportsAFailedRecallAndKeepsTheCheckpoint(t *
 	assert.Equal(t, memory.CompactSummarized, report.Outcome)
 	assert.Equal(t, "summary", strings.Fields(s.History()[1].Text())[0])
 }
+
+func TestSessionDropsPiledUpRecordsBetweenModelCalls(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	s := b.session(t, &memory.SessionOptions{Policy: &memory.Policy{ContextWindow: 10_000_000}})
+	acme := keyFor(t, "app", "acme")
+	for i := range 20 {
+		b.book.add(acme, fmt.Sprint("line ", i, " ", words(500)))
+		exchange(t, s, member("acme"), "hello", "hi")
+	}
+	turn := begin(t, s, said("", member("acme"), "hello"))
+	before := turn.View()
+	report, err := turn.Compact(context.Background(), nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactCanonicalized, report.Outcome)
+	assert.ElementsMatch(t, texts(before), texts(turn.View()), "the model sees what it saw")
+	assert.Len(t, s.History(), 42)
+	assert.Empty(t, b.book.of("capture compaction"), "nothing is lost, so nobody is asked to capture")
+	require.NoError(t, turn.Append(memory.AssistantMessage("hi")))
+	require.NoError(t, turn.Complete(context.Background()))
+	c := b.book.of("capture")[20]
+	assert.Equal(t, []string{"hello", "hi"}, texts(c.messages[c.turn.Start:]))
+}

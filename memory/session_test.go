@@ -226,6 +226,72 @@ func TestSessionRefusesIDsThatMakeOperationsAmbiguous(t *testing.T) {
 	assert.Empty(t, b.book.of("recall"))
 }
 
+func TestSessionTurnNeedsInput(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	_, err := b.session(t, nil).Begin(context.Background(), &memory.Delivery{Current: member("acme")})
+	assert.ErrorIs(t, err, memory.ErrInvalidRequest)
+	assert.Empty(t, b.book.of("recall"))
+}
+
+func TestSessionCapturesAlthoughTheRequestHasEnded(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	s := b.session(t, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	turn, err := s.Begin(ctx, said("", member("acme"), "hello"))
+	require.NoError(t, err)
+	require.NoError(t, turn.Append(memory.AssistantMessage("hi")))
+	cancel()
+	require.NoError(t, turn.Complete(ctx))
+	assert.Len(t, b.book.of("capture"), 1)
+}
+
+func TestSessionCompletesATurnWhoseCaptureFails(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	b.slots[0].Provider = memory.Handlers{
+		Recall:      func(context.Context, *memory.TurnStarted) ([]memory.Item, error) { return nil, nil },
+		CaptureTurn: func(context.Context, *memory.TurnCompleted) error { return errors.New("full") },
+	}
+	b.rebuild(t)
+	s := b.session(t, nil)
+	turn := begin(t, s, said("", member("acme"), "hello"))
+	require.NoError(t, turn.Append(memory.AssistantMessage("hi")))
+	assert.ErrorIs(t, turn.Complete(ctx), memory.ErrProvider, "reported")
+	assert.ErrorIs(t, turn.Complete(ctx), memory.ErrTurnNotOpen, "and the turn is complete")
+	assert.Equal(t, []string{"hello", "hi"}, texts(s.History()))
+}
+
+func TestSessionTellsTheObserver(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	var mu sync.Mutex
+	var events []memory.EventKind
+	m, err := memory.New(newSessionBundle(t).slots, &memory.Options{Observer: &memory.Observer{Happened: func(_ context.Context, e *memory.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		events = append(events, e.Kind)
+		assert.Equal(t, "session", e.SessionID)
+	}}})
+	require.NoError(t, err)
+	s, err := m.NewSession(&memory.SessionOptions{
+		ID: "session", Summarize: func(context.Context, *memory.SummaryRequest) (string, error) { return "short", nil },
+	})
+	require.NoError(t, err)
+	exchange(t, s, member("acme"), "hello "+words(100), "hi")
+	exchange(t, s, member("acme"), "hello", "hi")
+	_, err = s.Compact(ctx, &memory.CompactCall{Current: member("acme")})
+	require.NoError(t, err)
+	require.NoError(t, s.Clear(ctx))
+	require.NoError(t, s.Reset(ctx))
+	assert.Equal(t, []memory.EventKind{
+		memory.EventTurnStarted, memory.EventTurnCompleted, memory.EventTurnStarted, memory.EventTurnCompleted,
+		memory.EventCompactionRequested, memory.EventCompactionCompleted, memory.EventCleared, memory.EventReset,
+	}, events)
+}
+
 func TestSessionRefusesForgedRecords(t *testing.T) {
 	t.Parallel()
 	b := newSessionBundle(t)

@@ -111,14 +111,15 @@ func (t *OpenTurn) Counted(tokens, envelope int64) error {
 	})
 }
 
-// Complete ends the turn as a success and offers it to the slots that capture. The captures run on after ctx has ended, for at most
-// Options.CaptureTimeout. An error of theirs is returned, and the turn is complete nevertheless.
+// Complete ends the turn as a success and offers it to the slots that capture. The captures run although ctx has ended, for at most
+// Options.CaptureTimeout. An error of theirs is returned, and the turn is complete nevertheless. Complete waits for a Compact or Forget
+// that is at work, or for ctx.
 //
 // While a tool call has no result, or a delivery came after the last View, there is something left to answer: the error matches ErrUnanswered,
 // and the turn goes on. An error matching ErrTurnNotOpen says that no capture ran.
 func (t *OpenTurn) Complete(ctx context.Context) error {
 	s := t.session
-	if err := s.working.acquire(ctx); err != nil {
+	if err := s.working.acquireLate(ctx); err != nil {
 		return err
 	}
 	defer s.working.release()

@@ -25,8 +25,9 @@ const (
 )
 
 // Snapshot returns the session as JSON, at any time, also while a turn is open. Store it where the history would be stored, after each of
-// Begin, Append, Deliver, Compact, Complete and Clear that must survive the process; package state can attach it to a checkpoint, so that it
-// commits with the step that made it.
+// Begin, Append, Deliver, Compact, Complete, Clear and Forget that must survive the process. Package state can attach it to a checkpoint, so that
+// it commits with the step that made it. When storing fails because another process was first, drop the Session and restore what
+// is stored: the two have gone different ways.
 //
 // A snapshot holds the conversation, every recalled record and the identities of its callers. It is sensitive and belongs into server-side
 // storage; whoever can change it can choose whose memory a turn works on.
