@@ -79,6 +79,18 @@ func (b Bookkeeping) completed() Bookkeeping {
 	return Bookkeeping{&next}
 }
 
+// startable returns an error matching ErrTurnNotOpen when the turn is complete or a newer one began.
+func (b Bookkeeping) startable(turn *Turn) error {
+	current := b.state().turn
+	switch {
+	case current.sequence > turn.Sequence:
+		return fmt.Errorf("%w: turn %q is older than turn %q, which began", ErrTurnNotOpen, turn.ID, current.id)
+	case current.id == turn.ID && current.complete:
+		return fmt.Errorf("%w: turn %q is complete", ErrTurnNotOpen, turn.ID)
+	}
+	return nil
+}
+
 // open returns an error matching ErrTurnNotOpen unless the turn is the current one and not complete.
 func (b Bookkeeping) open(turn *Turn) error {
 	current := b.state().turn

@@ -73,9 +73,7 @@ func appendFormat(dst []byte, format string, version int64) []byte {
 func appendUnknown(dst []byte, members []rawjson.Member) []byte {
 	for _, m := range members {
 		dst = append(dst, ',')
-		dst = ecma.AppendQuote(dst, m.Name)
-		dst = append(dst, ':')
-		dst = append(dst, m.Value...)
+		dst = rawjson.AppendMember(dst, m)
 	}
 	return dst
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // Compaction is a history that is about to be compacted, or was. The summarizing itself is the host's; Session has it built in.
@@ -57,10 +58,11 @@ func (m *Memory) RequestCompaction(ctx context.Context, r *Compaction) (Bookkeep
 
 func (r *round) captureCompaction(ctx context.Context, c *Compaction, locks []lock, messages []Message) error {
 	participants := r.participants(locks, func(h *Handlers) bool { return h.CaptureCompaction != nil })
+	request := CompactionRequested{Turn: r.turnIn(messages), ModelID: c.ModelID, InputTokens: c.InputTokens}
 	return r.capture(ctx, participants, func(ctx context.Context, s *slot, o Operation) error {
-		return s.handlers.CaptureCompaction(ctx, &CompactionRequested{
-			Operation: o, Messages: slices.Clone(messages), Turn: c.turnIn(messages), ModelID: c.ModelID, InputTokens: c.InputTokens,
-		})
+		own := request
+		own.Operation, own.Messages, own.Turn = o, slices.Clone(messages), own.Turn.clone()
+		return s.handlers.CaptureCompaction(ctx, &own)
 	})
 }
 
@@ -115,10 +117,11 @@ func (r *Compaction) checkpointed() ([]Message, error) {
 
 func (r *round) recallCompacted(ctx context.Context, c *Compaction, locks []lock, messages []Message) ([]answer, error) {
 	participants := r.participants(locks, func(h *Handlers) bool { return h.RecallCompacted != nil })
+	request := CompactionCompleted{Turn: r.turnIn(messages), ModelID: c.ModelID}
 	return r.recall(ctx, participants, c.Bookkeeping.digests(), func(ctx context.Context, s *slot, o Operation) ([]Item, error) {
-		return s.handlers.RecallCompacted(ctx, &CompactionCompleted{
-			Operation: o, Messages: slices.Clone(messages), Turn: c.turnIn(messages), ModelID: c.ModelID,
-		})
+		own := request
+		own.Operation, own.Messages, own.Turn = o, slices.Clone(messages), own.Turn.clone()
+		return s.handlers.RecallCompacted(ctx, &own)
 	})
 }
 
@@ -131,11 +134,16 @@ func (m *Memory) compactionRound(phase Phase, r *Compaction) (*round, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := operation{session: session.ID, sequence: r.Sequence, turn: standalone, step: r.StepIndex, phase: phase}
+	round := &round{m: m, session: session}
+	round.op = operation{session: session.ID, sequence: r.Sequence, turn: standalone, phase: phase}
 	if r.Turn != nil {
-		op.sequence, op.turn = r.Turn.Sequence, r.Turn.ID
+		round.op.sequence, round.op.turn = r.Turn.Sequence, r.Turn.ID
+		round.turn = r.Turn.startingAt(0)
 	}
-	return &round{m, op, session, r.Turn}, nil
+	if r.StepIndex != nil {
+		round.op.step = ":" + strconv.Itoa(*r.StepIndex)
+	}
+	return round, nil
 }
 
 func (r *Compaction) check() error {
@@ -151,12 +159,13 @@ func (r *Compaction) check() error {
 	return r.Bookkeeping.open(r.Turn)
 }
 
-// turnIn returns a copy of the turn for one provider, or nil between turns.
-func (r *Compaction) turnIn(messages []Message) *Turn {
-	if r.Turn == nil {
+// turnIn returns the turn as it stands in a view, or nil between turns.
+func (r *round) turnIn(messages []Message) *Turn {
+	if r.turn.ID == "" {
 		return nil
 	}
-	turn := r.Turn.startingAt(r.Turn.begin(messages))
+	turn := r.turn
+	turn.Start = turn.begin(messages)
 	return &turn
 }
 

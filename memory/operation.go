@@ -24,16 +24,12 @@ type operation struct {
 	session  string
 	sequence int64
 	turn     string
-	step     *int // nil: none
+	step     string // with its colon; "" when there is none
 	phase    Phase
 }
 
 // id returns the operation id of one slot.
 func (o *operation) id(slot string) string {
-	step := ""
-	if o.step != nil {
-		step = ":" + strconv.Itoa(*o.step)
-	}
-	return "eve-memory-operation-v1:" + o.session + ":" + strconv.FormatInt(o.sequence, 10) + ":" + o.turn + step +
+	return "eve-memory-operation-v1:" + o.session + ":" + strconv.FormatInt(o.sequence, 10) + ":" + o.turn + o.step +
 		":" + string(o.phase) + ":" + slot
 }

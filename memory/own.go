@@ -3,17 +3,10 @@ package memory
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/recollect-go/recollect/internal/ecma"
 )
-
-// id returns the turn's id, "" between turns.
-func (t *Turn) id() string {
-	if t == nil {
-		return ""
-	}
-	return t.ID
-}
 
 func (t *Turn) check() error {
 	if t.Sequence < 0 {
@@ -21,6 +14,9 @@ func (t *Turn) check() error {
 	}
 	if err := ownMessages(t.Input); err != nil {
 		return fmt.Errorf("memory: input of the turn: %w", err)
+	}
+	if strings.Contains(t.ID, ":") || t.ID == standalone {
+		return fmt.Errorf("%w: turn id %q would make operation ids ambiguous", ErrInvalidRequest, t.ID)
 	}
 	return checkID("turn", t.ID)
 }
@@ -39,6 +35,15 @@ func checkID(what, id string) error {
 // startingAt returns a copy of the turn for one provider.
 func (t *Turn) startingAt(start int) Turn {
 	return Turn{ID: t.ID, Sequence: t.Sequence, Input: slices.Clone(t.Input), Start: start}
+}
+
+// clone returns a copy of the turn for one provider, or nil between turns.
+func (t *Turn) clone() *Turn {
+	if t == nil {
+		return nil
+	}
+	own := t.startingAt(t.Start)
+	return &own
 }
 
 // begin returns where the turn's own messages begin in a view: at the last place where its input stands. Where a compaction has dropped part of the

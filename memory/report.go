@@ -27,7 +27,7 @@ func (r *round) happened(ctx context.Context, e Event) {
 	if r.m.observer.Happened == nil {
 		return
 	}
-	e.SessionID, e.TurnID = r.session.ID, r.turn.id()
+	e.SessionID, e.TurnID = r.session.ID, r.turn.ID
 	r.m.happened(ctx, &e)
 }
 

@@ -5,16 +5,17 @@ import (
 	"errors"
 )
 
-// round is one phase of a turn or a compaction, over all the slots that take part in it.
+// round is one phase of a turn or a compaction, over all the slots that take part in it. Calls that are late read it after the caller has
+// gone on, so it holds nothing that a caller may change.
 type round struct {
 	m       *Memory
 	op      operation
 	session SessionInfo
-	turn    *Turn // nil between turns
+	turn    Turn // without an id between turns
 }
 
 func (m *Memory) turnRound(phase Phase, session SessionInfo, turn *Turn) *round {
-	return &round{m, operation{session: session.ID, sequence: turn.Sequence, turn: turn.ID, phase: phase}, session, turn}
+	return &round{m, operation{session: session.ID, sequence: turn.Sequence, turn: turn.ID, phase: phase}, session, turn.startingAt(0)}
 }
 
 // participant is a slot that takes part in a round, and what is noted about it.
@@ -47,7 +48,7 @@ func (r *round) operation(l *lock, id string) Operation {
 func (r *round) prepare(p *participant, name CallName) {
 	p.call = Call{
 		Name: name, Phase: r.op.phase, OperationID: r.op.id(p.slot.Name), Slot: p.slot.Name, Key: p.lock.keys.Key,
-		SessionID: r.session.ID, TurnID: r.turn.id(),
+		SessionID: r.session.ID, TurnID: r.turn.ID,
 	}
 }
 

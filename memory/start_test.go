@@ -516,6 +516,8 @@ func TestRequestsNeedTheirIdentifiers(t *testing.T) {
 	for name, spoil := range map[string]func(*memory.TurnStart){
 		"session":       func(r *memory.TurnStart) { r.Session.ID = "" },
 		"turn":          func(r *memory.TurnStart) { r.Turn.ID = "" },
+		"colon":         func(r *memory.TurnStart) { r.Turn.ID = "a:b" },
+		"standalone":    func(r *memory.TurnStart) { r.Turn.ID = "standalone" },
 		"bytes":         func(r *memory.TurnStart) { r.Turn.ID = "\xff" },
 		"session bytes": func(r *memory.TurnStart) { r.Session.ID = "\xff" },
 		"sequence":      func(r *memory.TurnStart) { r.Turn.Sequence = -1 },
@@ -530,6 +532,48 @@ func TestRequestsNeedTheirIdentifiers(t *testing.T) {
 		_, err = b.m.CompleteTurn(t.Context(), r)
 		require.ErrorIs(t, err, memory.ErrInvalidRequest, name)
 	}
+}
+
+func TestTurnThatIsOverIsNotStartedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, nil, memory.Slot{Name: "p", Provider: recalls()})
+	b.start("q1")
+	require.NoError(t, b.complete())
+	_, err := b.m.StartTurn(t.Context(), b.current())
+	require.ErrorIs(t, err, memory.ErrTurnNotOpen)
+	older := b.turn
+	b.start("q2")
+	r := b.current()
+	r.Turn = older
+	_, err = b.m.StartTurn(t.Context(), r)
+	require.ErrorIs(t, err, memory.ErrTurnNotOpen)
+}
+
+func TestLateCallsReadNothingThatTheCallerMayChange(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	release, done := make(chan struct{}), make(chan []string, 1)
+	b := newBundle(t, nil, memory.Slot{
+		Name: "p",
+		Scope: scope.ResolverFunc(func(context.Context, *scope.Request) (scope.Scope, error) {
+			return scope.String("u"), nil
+		}),
+		Provider: memory.Handlers{Recall: func(_ context.Context, r *memory.TurnStarted) ([]memory.Item, error) {
+			cancel()
+			<-release
+			done <- append(texts(r.Messages), texts(r.Turn.Input)...)
+			return []memory.Item{{Content: "late"}}, nil
+		}},
+	})
+	b.history = []memory.Message{memory.UserMessage("h")}
+	r := b.request("q")
+	_, err := b.m.StartTurn(ctx, r)
+	require.ErrorIs(t, err, memory.ErrCancelled)
+	clear(r.History)
+	clear(r.Turn.Input)
+	*r = memory.TurnStart{}
+	close(release)
+	require.Equal(t, []string{"h", "q"}, <-done)
 }
 
 func TestConcurrentTurnsOfOneMemoryAreIndependent(t *testing.T) {

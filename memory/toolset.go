@@ -62,7 +62,7 @@ func (r *round) qualified(ctx context.Context, participants []participant, sets 
 				r.leftOut(ctx, p.slot, fmt.Errorf("%q: another slot has a tool of this name", name))
 				continue
 			}
-			tools = append(tools, r.m.bind(p.slot, tool, newBinding(p.lock, tool.Name, &r.session, r.turn)))
+			tools = append(tools, r.m.bind(p.slot, tool, newBinding(p.lock, tool.Name, &r.session, &r.turn)))
 		}
 	}
 	return tools

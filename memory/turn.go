@@ -29,10 +29,14 @@ type TurnView struct {
 // slot order is a *SlotError. When ctx ends it returns at once with an error matching ErrCancelled, and late answers are discarded.
 //
 // Starting a turn again that was committed asks the providers again. The same answers add nothing, others are an error matching
-// ErrReplay: a host that may have committed the start calls ResumeTurn.
+// ErrReplay: a host that may have committed the start calls ResumeTurn. Starting a turn that is complete, or one with a lower sequence than a
+// turn that began, is an error matching ErrTurnNotOpen.
 func (m *Memory) StartTurn(ctx context.Context, r *TurnStart) (*TurnView, error) {
 	round, err := m.beginRound(PhaseTurnStarted, r)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.Bookkeeping.startable(&r.Turn); err != nil {
 		return nil, err
 	}
 	locks, err := round.lock(ctx)

@@ -40,8 +40,9 @@ func Kind(value []byte) byte {
 
 // Member is a member of an object. Value is part of the object's bytes.
 type Member struct {
-	Name  string
-	Value json.RawMessage
+	Name   string // as Text returns it
+	Value  json.RawMessage
+	quoted []byte // the name as it was read
 }
 
 // Members returns the members of a compact object in their order. A name that occurs twice is an error.
@@ -55,10 +56,10 @@ func Members(object []byte) ([]Member, error) {
 			at++
 		}
 		end := valueEnd(object, at)
-		name := Text(object[at:end])
+		quoted := object[at:end]
 		at = end + 1
 		end = valueEnd(object, at)
-		members = append(members, Member{name, json.RawMessage(object[at:end:end])})
+		members = append(members, Member{Text(quoted), json.RawMessage(object[at:end:end]), quoted})
 		at = end
 	}
 	return members, distinct(members)
@@ -124,11 +125,20 @@ func AppendObject(dst []byte, members []Member) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = ecma.AppendQuote(dst, m.Name)
-		dst = append(dst, ':')
-		dst = append(dst, m.Value...)
+		dst = AppendMember(dst, m)
 	}
 	return append(dst, '}')
+}
+
+// AppendMember appends a member, with its name as it was read.
+func AppendMember(dst []byte, m Member) []byte {
+	if m.quoted != nil {
+		dst = append(dst, m.quoted...)
+	} else {
+		dst = ecma.AppendQuote(dst, m.Name)
+	}
+	dst = append(dst, ':')
+	return append(dst, m.Value...)
 }
 
 // valueEnd returns the index after the value that begins at the given index of valid compact JSON.
