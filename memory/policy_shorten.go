@@ -142,10 +142,13 @@ func (m *MediaPart) describe() string {
 	if kind == "" {
 		kind = "of unknown type"
 	}
-	if m.Base64 == "" {
+	switch {
+	case m.Base64 != "":
+		return fmt.Sprintf("[attachment %s, %d bytes]", kind, m.Size())
+	case m.URL != "":
 		return fmt.Sprintf("[attachment %s at %s]", kind, m.URL)
 	}
-	return fmt.Sprintf("[attachment %s, %d bytes]", kind, m.Size())
+	return fmt.Sprintf("[attachment %s]", kind)
 }
 
 // clip returns s when it has at most limit bytes. Otherwise it keeps three fifths of what fits from the beginning, where a text says

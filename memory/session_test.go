@@ -322,10 +322,15 @@ func TestSessionTurnEndsOnce(t *testing.T) {
 	assert.ErrorIs(t, turn.Complete(ctx), memory.ErrTurnNotOpen, "completed twice")
 	turn.Fail()
 
+	assert.Equal(t, []string{"hello", "hi"}, texts(turn.View()), "it can still be looked at")
+	assert.Empty(t, turn.Pending())
+
 	failed := begin(t, s, said("turn-2", member("acme"), "hello again"))
+	require.NoError(t, failed.Deliver(said("", member("acme"), "stop")))
 	failed.Fail()
 	assert.ErrorIs(t, failed.Complete(ctx), memory.ErrTurnNotOpen, "after it failed")
 	newer := begin(t, s, said("turn-3", member("acme"), "and again"))
+	assert.Equal(t, []string{"hello", "hi", "hello again"}, texts(failed.View()))
 	assert.ErrorIs(t, failed.Complete(ctx), memory.ErrTurnNotOpen, "after a newer turn began")
 	assert.ErrorIs(t, failed.Append(memory.AssistantMessage("late")), memory.ErrTurnNotOpen)
 	assert.ErrorIs(t, failed.Deliver(said("", member("acme"), "late")), memory.ErrTurnNotOpen)

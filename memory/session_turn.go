@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// OpenTurn is a turn of a session between its begin and its end. Its methods may be called concurrently. After the end they return an error
-// matching ErrTurnNotOpen, also when another turn has begun.
+// OpenTurn is a turn of a session between its begin and its end. Its methods may be called concurrently. After the end those that would change
+// it return an error matching ErrTurnNotOpen, also when another turn has begun.
 //
 // The turn belongs to the caller who began it: the slots stay locked for that caller, and the tools bound, until its end, whoever
 // delivers something in between.
@@ -29,11 +29,13 @@ type OpenTurn struct {
 func (t *OpenTurn) ID() string { return t.id }
 
 // View returns what the model is to be called with now. It is a copy. Deliveries that came since the last answer are in it, and from now on
-// in the history.
+// in the history. After the end of the turn it is the last view.
 func (t *OpenTurn) View() []Message {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()
-	t.flush()
+	if t.open() == nil {
+		t.flush()
+	}
 	return slices.Clone(t.view)
 }
 
