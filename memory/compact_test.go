@@ -367,7 +367,9 @@ func TestCompactBetweenTurnsKeepsTheCheckpointWhenARecallFails(t *testing.T) {
 	t.Parallel()
 	b := newCompactBundle()
 	b.history = talk(41)
-	b.handlers.RecallCompacted = func(context.Context, *memory.CompactionCompleted) ([]memory.Item, error) { return nil, errors.New("down") }
+	b.handlers.RecallCompacted = func(context.Context, *memory.CompactionCompleted) ([]memory.Item, error) {
+		return nil, errors.New("down")
+	}
 	result, err := b.run(t)
 	require.ErrorIs(t, err, memory.ErrProvider)
 	require.NotNil(t, result)
