@@ -1,0 +1,42 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// prompt returns call's error, or ctx's as soon as ctx ends: the client waits for a reply up to its own timeout, whatever becomes of the
+// context. An abandoned call goes on alone, and nothing it fills in may be looked at.
+func (w workers) prompt(ctx context.Context, call func() error) error {
+	if ctx.Done() == nil {
+		return call()
+	}
+	done := make(chan error, 1)
+	w.run(func() { done <- call() })
+	select {
+	case err := <-done:
+		return withContext(ctx, err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// withContext makes err match the error of a context that has ended: a client that sets the deadline on its connection reports a
+// timeout of the network, even a little before the context's own timer.
+func withContext(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	ended := ctx.Err()
+	var timeout net.Error
+	if deadline, ok := ctx.Deadline(); ended == nil && ok && !time.Now().Before(deadline) && errors.As(err, &timeout) && timeout.Timeout() {
+		ended = context.DeadlineExceeded
+	}
+	if ended == nil || errors.Is(err, ended) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ended, err)
+}
