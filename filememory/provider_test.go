@@ -71,6 +71,19 @@ func TestOptionsAreCopied(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestASlotNameMustLeaveRoomForItsTools(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("s", 64-len("__remove_memory"))
+	provider := newProvider(t, filememory.InMemory(), nil)
+	_, err := provider.Attach(memory.SlotInfo{Name: longest})
+	require.NoError(t, err)
+	_, err = provider.Attach(memory.SlotInfo{Name: longest + "s"})
+	require.ErrorIs(t, err, filememory.ErrOptionInvalid)
+	require.ErrorContains(t, err, "65 characters, at most 64")
+	_, err = newProvider(t, filememory.InMemory(), &filememory.Options{ReadOnly: true}).Attach(memory.SlotInfo{Name: longest + "s"})
+	require.NoError(t, err, "there are no tools")
+}
+
 func TestRecallIsTheSameBeforeATurnAndAfterACompaction(t *testing.T) {
 	t.Parallel()
 	provider := newProvider(t, filememory.InMemory(), nil)
