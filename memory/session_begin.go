@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -65,9 +64,6 @@ func (s *Session) Begin(ctx context.Context, d *Delivery) (*OpenTurn, error) {
 }
 
 func (s *Session) checkDelivery(d *Delivery) error {
-	if strings.Contains(d.TurnID, ":") || d.TurnID == standalone {
-		return fmt.Errorf("%w: turn id %q would make operation ids ambiguous", ErrInvalidRequest, d.TurnID)
-	}
 	if err := ownMessages(d.Input); err != nil {
 		return fmt.Errorf("memory: input of the turn: %w", err)
 	}

@@ -224,7 +224,7 @@ func (a *party) mustNotSee(text, why string) error {
 // occurrences returns how often a recall shows the text.
 func (a *party) occurrences(text string) (n int, err error) {
 	err = a.call(func(ctx context.Context) error {
-		items, err := a.recall(ctx, a.newID("turn.started"), text)
+		items, err := a.recall(ctx, a.newID("turn.started"), query(text))
 		if err != nil {
 			return fmt.Errorf("Recall: %w", err)
 		}
@@ -234,6 +234,15 @@ func (a *party) occurrences(text string) (n int, err error) {
 		return nil
 	})
 	return n, err
+}
+
+// query returns what is asked to find a text: the text, or its last word when it is longer than what a person says.
+func query(text string) string {
+	const most = 2000
+	if len(text) <= most {
+		return text
+	}
+	return text[strings.LastIndexByte(text, ' ')+1:]
 }
 
 // settle waits until a write that must not show would show.
