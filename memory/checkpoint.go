@@ -84,11 +84,11 @@ func (m *Memory) CompleteCompaction(ctx context.Context, r *Compaction) (*Compac
 	if err != nil {
 		return nil, err
 	}
-	answers, err := round.recallCompacted(ctx, r, locks, before.messages)
+	answered, err := round.recallCompacted(ctx, r, locks, before.messages)
 	if err != nil {
 		return nil, err
 	}
-	c := commit(before.latest, r.Bookkeeping.digests(), answers)
+	c := commit(before.latest, r.Bookkeeping.digests(), answered)
 	view := &CompactionView{
 		Records:     c.records,
 		History:     slices.Insert(history, r.place(history), c.records...),
@@ -115,7 +115,7 @@ func (r *Compaction) checkpointed() ([]Message, error) {
 	return slices.Concat(records, r.Checkpoint), nil
 }
 
-func (r *round) recallCompacted(ctx context.Context, c *Compaction, locks []lock, messages []Message) ([]answer, error) {
+func (r *round) recallCompacted(ctx context.Context, c *Compaction, locks []lock, messages []Message) ([]participant, error) {
 	participants := r.participants(locks, func(h *Handlers) bool { return h.RecallCompacted != nil })
 	request := CompactionCompleted{Turn: r.turnIn(messages), ModelID: c.ModelID}
 	return r.recall(ctx, participants, c.Bookkeeping.digests(), func(ctx context.Context, s *slot, o Operation) ([]Item, error) {

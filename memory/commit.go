@@ -27,14 +27,15 @@ type Batch struct {
 // ErrReplay. Whatever is wrong with one batch, none is committed.
 func (b Bookkeeping) Commit(history []Message, batches []Batch) ([]Message, Bookkeeping, error) {
 	locks := make([]lock, len(batches))
-	answers := make([]answer, len(batches))
+	answered := make([]participant, len(batches))
 	for i, batch := range batches {
 		var err error
 		if locks[i], err = batch.lock(locks[:i]); err != nil {
 			return nil, b, err
 		}
-		if answers[i], err = newAnswer(&locks[i], batch.OperationID, batch.Items); err == nil {
-			err = answers[i].compare(b.digests())
+		answered[i].lock = &locks[i]
+		if answered[i].answer, err = newAnswer(batch.OperationID, batch.Items); err == nil {
+			err = answered[i].answer.compare(b.digests())
 		}
 		if err != nil {
 			return nil, b, &SlotError{batch.Slot, PhaseTurnStarted, err}
@@ -44,7 +45,7 @@ func (b Bookkeeping) Commit(history []Message, batches []Batch) ([]Message, Book
 	if err != nil {
 		return nil, b, err
 	}
-	c := commit(before.latest, b.digests(), answers)
+	c := commit(before.latest, b.digests(), answered)
 	return c.records, b.with(locks, c.digests), nil
 }
 
@@ -66,7 +67,6 @@ func (b *Batch) lock(earlier []lock) (lock, error) {
 
 // answer is what a slot's recall returned, checked.
 type answer struct {
-	lock        *lock
 	operationID string
 	items       []Item
 	keys        []string // of the items; "" for one without an id
@@ -75,12 +75,12 @@ type answer struct {
 }
 
 // newAnswer checks what a recall returned.
-func newAnswer(l *lock, operationID string, items []Item) (answer, error) {
+func newAnswer(operationID string, items []Item) (answer, error) {
 	keys, err := itemKeys(items)
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{lock: l, operationID: operationID, items: items, keys: keys, digest: digestItems(items, keys)}, nil
+	return answer{operationID: operationID, items: items, keys: keys, digest: digestItems(items, keys)}, nil
 }
 
 // compare looks for an earlier commit of the same operation. One with another result is an error.
@@ -102,23 +102,23 @@ type committed struct {
 
 // commit returns what the answers add, in their order, given the latest visible record of every keyed item. All identities of the answers are
 // visible, since their locks are those of the projection.
-func commit(latest map[identity]*message, digests []operationDigest, answers []answer) committed {
+func commit(latest map[identity]*message, digests []operationDigest, answered []participant) committed {
 	var c committed
-	c.digests = make([]operationDigest, len(digests), len(digests)+len(answers))
+	c.digests = make([]operationDigest, len(digests), len(digests)+len(answered))
 	copy(c.digests, digests)
-	for i := range answers {
-		if a := &answers[i]; !a.replayed {
-			c.digests = append(c.digests, operationDigest{a.operationID, a.digest})
-			c.add(a, latest)
+	for i := range answered {
+		if p := &answered[i]; !p.answer.replayed {
+			c.digests = append(c.digests, operationDigest{p.answer.operationID, p.answer.digest})
+			c.add(p.lock, &p.answer, latest)
 		}
 	}
 	return c
 }
 
 // add adds the records of an answer. A keyed item whose latest value is the same is left out.
-func (c *committed) add(a *answer, latest map[identity]*message) {
+func (c *committed) add(l *lock, a *answer, latest map[identity]*message) {
 	for i, item := range a.items {
-		id := identity{a.lock.slot, a.lock.keys.Namespace, a.lock.keys.Scope, a.keys[i]}
+		id := identity{l.slot, l.keys.Namespace, l.keys.Scope, a.keys[i]}
 		if known := latest[id]; id.itemKey != "" && known != nil {
 			if known.content == nil && known.text == item.Content {
 				continue

@@ -18,12 +18,13 @@ func (m *Memory) turnRound(phase Phase, session SessionInfo, turn *Turn) *round 
 	return &round{m, operation{session: session.ID, sequence: turn.Sequence, turn: turn.ID, phase: phase}, session, turn.startingAt(0)}
 }
 
-// participant is a slot that takes part in a round, and what is noted about it.
+// participant is a slot that takes part in a round, and what became of it.
 type participant struct {
-	slot *slot
-	lock *lock
-	call Call
-	err  error
+	slot   *slot
+	lock   *lock
+	call   Call
+	answer answer // of a recall without an error
+	err    error
 }
 
 // participants returns the locked slots that can do something, in slot order. A slot that failed earlier in the turn is left out.
@@ -55,23 +56,21 @@ func (r *round) prepare(p *participant, name CallName) {
 // recaller calls the provider's recall of one phase.
 type recaller func(context.Context, *slot, Operation) ([]Item, error)
 
-// recall asks every participant at once, and returns the answers in slot order or the first error in slot order. The lock of a best-effort slot
-// that failed is marked, and the slot has no answer.
-func (r *round) recall(ctx context.Context, participants []participant, digests []operationDigest, ask recaller) ([]answer, error) {
-	answers := make([]answer, len(participants))
+// recall asks every participant at once, and returns them with their answers, in slot order, or the first error in slot order. A best-effort slot
+// that failed is left out, and its lock is marked.
+func (r *round) recall(ctx context.Context, participants []participant, digests []operationDigest, ask recaller) ([]participant, error) {
 	err := gather(ctx, len(participants), func(i int) {
 		p := &participants[i]
 		p.err = errGone
-		answers[i], p.err = r.recallOne(ctx, p, digests, ask)
+		p.answer, p.err = r.recallOne(ctx, p, digests, ask)
 	})
 	if err != nil {
 		return nil, err
 	}
-	kept := answers[:0]
-	for i := range participants {
-		p := &participants[i]
+	answered := participants[:0]
+	for _, p := range participants {
 		if p.err == nil {
-			kept = append(kept, answers[i])
+			answered = append(answered, p)
 			continue
 		}
 		p.lock.failed = true
@@ -79,7 +78,7 @@ func (r *round) recall(ctx context.Context, participants []participant, digests 
 			return nil, err
 		}
 	}
-	return kept, nil
+	return answered, nil
 }
 
 func (r *round) recallOne(ctx context.Context, p *participant, digests []operationDigest, ask recaller) (a answer, err error) {
@@ -89,7 +88,7 @@ func (r *round) recallOne(ctx context.Context, p *participant, digests []operati
 		if err != nil {
 			return 0, providerError{err}
 		}
-		if a, err = newAnswer(p.lock, p.call.OperationID, items); err != nil {
+		if a, err = newAnswer(p.call.OperationID, items); err != nil {
 			return len(items), err
 		}
 		return len(items), a.compare(digests)

@@ -47,11 +47,11 @@ func (m *Memory) StartTurn(ctx context.Context, r *TurnStart) (*TurnView, error)
 	if err != nil {
 		return nil, err
 	}
-	answers, err := round.recallTurn(ctx, locks, r.Bookkeeping.digests(), before.messages)
+	answered, err := round.recallTurn(ctx, locks, r.Bookkeeping.digests(), before.messages)
 	if err != nil {
 		return nil, err
 	}
-	c := commit(before.latest, r.Bookkeeping.digests(), answers)
+	c := commit(before.latest, r.Bookkeeping.digests(), answered)
 	view := &TurnView{Records: c.records, Messages: before.with(c, r.Turn.Input)}
 	view.Start = len(view.Messages) - len(r.Turn.Input)
 	view.Bookkeeping = r.Bookkeeping.began(turnMark{id: r.Turn.ID, sequence: r.Turn.Sequence}, locks, c.digests)
@@ -63,7 +63,7 @@ func (m *Memory) StartTurn(ctx context.Context, r *TurnStart) (*TurnView, error)
 }
 
 // recallTurn asks every locked slot what the model should see.
-func (r *round) recallTurn(ctx context.Context, locks []lock, digests []operationDigest, before []Message) ([]answer, error) {
+func (r *round) recallTurn(ctx context.Context, locks []lock, digests []operationDigest, before []Message) ([]participant, error) {
 	participants := r.participants(locks, func(h *Handlers) bool { return h.Recall != nil })
 	return r.recall(ctx, participants, digests, func(ctx context.Context, s *slot, o Operation) ([]Item, error) {
 		return s.handlers.Recall(ctx, &TurnStarted{
