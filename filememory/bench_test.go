@@ -97,9 +97,9 @@ func TestSaveAndRemoveAllocateLittle(t *testing.T) {
 	require.Len(t, entries, benchEntries, "what was saved was removed")
 }
 
-// BenchmarkDirSave runs each save beside its floor: the same bytes written, synced and renamed by hand, and the folder synced. It reports the medians of
-// both, which other processes disturb least, and how many times the floor a save costs; the bar is 1.2. It needs a disk: on a file system
-// in memory there is nothing to wait for, and the ratio says nothing.
+// BenchmarkDirSave runs each save beside its floor: the same bytes written, synced and renamed by hand, and the folder
+// synced. It reports the medians of both, which other processes disturb least, and how many times the floor a save costs;
+// the bar is 1.2. It needs a disk: on a file system in memory there is nothing to wait for, and the ratio says nothing.
 func BenchmarkDirSave(b *testing.B) {
 	content := benchDocument(b)
 	byHand := b.TempDir()

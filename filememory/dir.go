@@ -13,11 +13,12 @@ const FileName = "MEMORY.md"
 type DirBackend = docstore.Dir
 
 // Dir opens the backend in the folder root, which is created if it does not exist. The document of a key is the file
-// <root>/<key>/MEMORY.md, of at most MaxDocumentBytes. It may be read and edited by hand. Several processes of one machine may share root.
+// <root>/<key>/MEMORY.md, of at most MaxDocumentBytes. It may be read and edited by hand. Several processes of one
+// machine may share root.
 //
-// A nil error of a write means that the document is on the disk: it is written beside the old one, synced, renamed, and the folder
-// synced. A lock that dies with its process keeps writers apart. It fails on systems and file systems without such locks: Windows, Plan 9,
-// and some network file systems.
+// A nil error of a write means that the document is on the disk: it is written beside the old one, synced, renamed, and
+// the folder synced. A lock that dies with its process keeps writers apart. It fails on systems and file systems without
+// such locks: Windows, Plan 9, and some network file systems.
 func Dir(root string) (*DirBackend, error) {
 	d, err := docstore.OpenDir(root, FileName, &docstore.DirOptions{MaxBytes: MaxDocumentBytes})
 	if err != nil {

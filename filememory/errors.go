@@ -33,7 +33,8 @@ var (
 	// ErrDocumentInvalid: what is stored is not a file memory. The error is a *DocumentError, and the document is left as it is.
 	ErrDocumentInvalid = errors.New("the stored document is malformed")
 
-	// ErrDocumentOversized: what is stored is over MaxDocumentBytes. The error is a *TooLargeError; the document is neither read nor changed.
+	// ErrDocumentOversized: what is stored is over MaxDocumentBytes. The error is a *TooLargeError; the document is
+	// neither read nor changed.
 	ErrDocumentOversized = docstore.ErrTooLarge
 
 	// ErrDocumentExists: the document of the key that Copy or Move would write is there already.

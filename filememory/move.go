@@ -8,9 +8,9 @@ import (
 	"io/fs"
 )
 
-// Copy writes the document of one key under another key, byte for byte, for people who changed a namespace or a scope and miss their memories. An
-// absent document is an error matching fs.ErrNotExist. A document under the other key is never overwritten: it is an error matching
-// ErrDocumentExists, unless it has the same content, so that Copy can be repeated.
+// Copy writes the document of one key under another key, byte for byte, for people who changed a namespace or a scope and
+// miss their memories. An absent document is an error matching fs.ErrNotExist. A document under the other key is never
+// overwritten: it is an error matching ErrDocumentExists, unless it has the same content, so that Copy can be repeated.
 func Copy(ctx context.Context, backend Backend, from, to string) error {
 	content, _, err := backend.Read(ctx, from)
 	if err == nil {
@@ -22,8 +22,8 @@ func Copy(ctx context.Context, backend Backend, from, to string) error {
 	return nil
 }
 
-// Move is Copy, and then the removal of the document under the first key. When that was changed in between, the copy is taken back and the
-// error matches ErrConflict. After an interruption both documents may be there; repeat the Move.
+// Move is Copy, and then the removal of the document under the first key. When that was changed in between, the copy is
+// taken back and the error matches ErrConflict. After an interruption both documents may be there; repeat the Move.
 func Move(ctx context.Context, backend Backend, from, to string) error {
 	if from == to {
 		return fmt.Errorf("filememory: move document: %w", ErrDocumentExists)
@@ -46,8 +46,8 @@ func Move(ctx context.Context, backend Backend, from, to string) error {
 	return nil
 }
 
-// create writes a document that must not exist, and returns its version. One that is there with the same content is as good, and has no
-// version to return: it may be somebody else's.
+// create writes a document that must not exist, and returns its version. One that is there with the same content is as
+// good, and has no version to return: it may be somebody else's.
 func create(ctx context.Context, backend Backend, key string, content []byte) (string, error) {
 	version, err := backend.Write(ctx, key, content, "")
 	if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrUnknownOutcome) {

@@ -23,8 +23,8 @@ import (
 // childWork names the environment variable with what a child process is to do, as JSON.
 const childWork = "FILEMEMORY_CHILD"
 
-// work is what a child process does: its writers save short texts that begin with its name into one document, and it prints a line for
-// each: "saved" and the text once the save was acknowledged, "refused" and the error otherwise.
+// work is what a child process does: its writers save short texts that begin with its name into one document, and it
+// prints a line for each: "saved" and the text once the save was acknowledged, "refused" and the error otherwise.
 type work struct {
 	Root    string
 	Key     string

@@ -21,7 +21,8 @@ const maxToolName = 64
 
 var _ memory.Provider = (*Provider)(nil)
 
-// New returns the provider that keeps its documents in backend, or an error matching ErrOptionInvalid that lists every problem.
+// New returns the provider that keeps its documents in backend, or an error matching ErrOptionInvalid that lists every
+// problem.
 func New(backend Backend, opts *Options) (*Provider, error) {
 	var o Options
 	if opts != nil {
@@ -40,8 +41,8 @@ func New(backend Backend, opts *Options) (*Provider, error) {
 	return &Provider{backend: backend, opts: o, updater: docstore.NewUpdater(backend)}, nil
 }
 
-// Attach returns the handlers for a slot: the same recall before a turn and after a compaction, the tools, and erasure. There is no capture. A slot
-// name that is too long for its tools is an error matching ErrOptionInvalid.
+// Attach returns the handlers for a slot: the same recall before a turn and after a compaction, the tools, and erasure.
+// There is no capture. A slot name that is too long for its tools is an error matching ErrOptionInvalid.
 func (p *Provider) Attach(info memory.SlotInfo) (memory.Handlers, error) {
 	if n := len(info.Name) + len("__") + len(removeName); n > maxToolName && !p.opts.ReadOnly {
 		return memory.Handlers{}, fmt.Errorf("%w: slot name is too long: %s__%s would have %d characters, at most %d",

@@ -18,7 +18,8 @@ const (
 	recallNothing  = "\n\nNo memories are saved."
 )
 
-// recallText returns what the model sees of entries. eve has no read-only memory; there the tool, which does not exist, is not mentioned.
+// recallText returns what the model sees of entries. eve has no read-only memory; there the tool, which does not exist,
+// is not mentioned.
 func recallText(slot string, entries []Entry, readOnly bool) string {
 	out := make([]byte, 0, recallSize(slot, entries))
 	out = append(out, recallHeading...)

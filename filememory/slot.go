@@ -10,9 +10,9 @@ import (
 	"github.com/recollect-go/recollect/memory"
 )
 
-// Slot is the file memory as one slot of an agent sees it, for the host's own use: a page where people see what is remembered
-// about them, an import, an erasure. The key says whose memory it is; derive it with scope.Derive from an identity that the host trusts,
-// and never take one from a request. A Slot may be used concurrently, also with the agent.
+// Slot is the file memory as one slot of an agent sees it, for the host's own use: a page where people see what is
+// remembered about them, an import, an erasure. The key says whose memory it is; derive it with scope.Derive from an
+// identity that the host trusts, and never take one from a request. A Slot may be used concurrently, also with the agent.
 type Slot struct {
 	provider *Provider
 	name     string
@@ -43,9 +43,9 @@ func (s *Slot) Recall(ctx context.Context, key string) ([]memory.Item, error) {
 	return []memory.Item{{ID: recallID, Content: recallText(s.name, doc.entries, s.provider.opts.ReadOnly)}}, nil
 }
 
-// Save adds text, trimmed and with single spaces, as a new entry of key, unless it is there already. The errors are those at
-// ErrEntryEmpty and below, checked in the order: text, index, recalled message, document; and ErrConflict when others kept changing the
-// document. After an error nothing was saved, unless it matches ErrUnknownOutcome.
+// Save adds text, trimmed and with single spaces, as a new entry of key, unless it is there already. The errors are those
+// at ErrEntryEmpty and below, checked in the order: text, index, recalled message, document; and ErrConflict when others
+// kept changing the document. After an error nothing was saved, unless it matches ErrUnknownOutcome.
 func (s *Slot) Save(ctx context.Context, key, text string) (Saved, error) {
 	text, err := s.admit(ctx, key, text)
 	if err != nil {

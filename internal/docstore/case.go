@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// folderName returns the name of key's folder: key itself, and on a file system that does not tell upper from lower case also a
-// suffix that says which letters of the digest are upper case, so that two keys never share a folder.
+// folderName returns the name of key's folder: key itself, and on a file system that does not tell upper from lower case
+// also a suffix that says which letters of the digest are upper case, so that two keys never share a folder.
 func (d *Dir) folderName(key string) string {
 	if !d.folding {
 		return key
@@ -44,8 +44,8 @@ func caseOf(key string) string {
 	return strconv.FormatUint(bits, 16)
 }
 
-// foldsCase finds out, with a file of its own, whether root's file system takes names for the same that differ in case only. Where nothing can be
-// created it assumes what is usual for the system.
+// foldsCase finds out, with a file of its own, whether root's file system takes names for the same that differ in case
+// only. Where nothing can be created it assumes what is usual for the system.
 func foldsCase(root *os.Root) (bool, error) {
 	name := ".probe-" + rand.Text()
 	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

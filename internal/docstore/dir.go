@@ -24,16 +24,18 @@ type DirOptions struct {
 
 // Dir is a Store and Lister in a folder of the local file system. It may be used concurrently, and by several processes.
 //
-// The document of a key is the file <root>/<key>/<file>, mode 0600 in a folder of mode 0700. A write goes to a temporary file beside
-// it that is synced and renamed over the document; then the folder is synced. So a document is always whole, and a nil error
-// means that it is on the disk. Writers of one key are kept apart by a lock on the key's folder that dies with its
-// process and leaves nothing behind; readers take none. What a killed writer leaves, a temporary file, is replaced by the next write.
+// The document of a key is the file <root>/<key>/<file>, mode 0600 in a folder of mode 0700. A write goes to a temporary
+// file beside it that is synced and renamed over the document; then the folder is synced. So a document is always whole,
+// and a nil error means that it is on the disk. Writers of one key are kept apart by a lock on the key's folder that dies
+// with its process and leaves nothing behind; readers take none. What a killed writer leaves, a temporary file, is
+// replaced by the next write.
 //
-// The version is a digest of the content, so a document that was edited by hand is a document that changed. An editor does not
-// take the lock: what it saves in the instant between a writer's look and its rename is lost.
+// The version is a digest of the content, so a document that was edited by hand is a document that changed. An editor
+// does not take the lock: what it saves in the instant between a writer's look and its rename is lost.
 //
-// Nothing outside root is reached: a symbolic link in the place of a key's folder is refused, and so is one that leads out of it.
-// Where the file system does not tell upper from lower case, the name of a key's folder also spells out the case of its letters.
+// Nothing outside root is reached: a symbolic link in the place of a key's folder is refused, and so is one that leads
+// out of it. Where the file system does not tell upper from lower case, the name of a key's folder also spells out the
+// case of its letters.
 type Dir struct {
 	root    *os.Root
 	self    *os.File // root, opened for syncing
@@ -44,8 +46,9 @@ type Dir struct {
 	queues  queues
 }
 
-// OpenDir opens the folder store in root, which is created if it does not exist. fileName is the name of every document. It fails
-// where folders cannot be locked: on Windows, Plan 9, in a browser, and on network file systems without such locks.
+// OpenDir opens the folder store in root, which is created if it does not exist. fileName is the name of every document.
+// It fails where folders cannot be locked: on Windows, Plan 9, in a browser, and on network file systems without such
+// locks.
 func OpenDir(root, fileName string, opts *DirOptions) (*Dir, error) {
 	var o DirOptions
 	if opts != nil {
@@ -60,7 +63,7 @@ func OpenDir(root, fileName string, opts *DirOptions) (*Dir, error) {
 	if err := makeRoot(root); err != nil {
 		return nil, fmt.Errorf("create root: %w", err)
 	}
-	d := &Dir{file: fileName, temp: "." + fileName + ".tmp", max: o.MaxBytes}
+	d := &Dir{file: fileName, temp: "." + fileName + ".recollect", max: o.MaxBytes}
 	if err := d.open(root); err != nil {
 		return nil, errors.Join(fmt.Errorf("open root: %w", err), d.Close())
 	}
@@ -95,7 +98,10 @@ func (d *Dir) open(root string) (err error) {
 	if d.self, err = d.root.Open("."); err != nil {
 		return err
 	}
-	if err := errors.Join(probeLock(d.self), d.self.Sync()); err != nil {
+	if err := probeLock(d.self); err != nil {
+		return err
+	}
+	if err := d.self.Sync(); err != nil {
 		return err
 	}
 	d.folding, err = foldsCase(d.root)
@@ -215,7 +221,7 @@ func (d *Dir) erase(ctx context.Context, key string) error {
 		return nil
 	}
 	if err == nil && info.IsDir() {
-		err = errNotRegular
+		err = errNotFile
 	}
 	if err == nil {
 		err = d.remove(ctx, f)
@@ -243,7 +249,8 @@ func expect(key string, current []byte, expected string) error {
 	return &ConflictError{Key: key, Expected: expected, Actual: actual}
 }
 
-// versionOf returns the digest of content. Two contents never share it, and a content that comes back is the same document again.
+// versionOf returns the digest of content. Two contents never share it, and a content that comes back is the same
+// document again.
 func versionOf(content []byte) string {
 	sum := sha256.Sum256(content)
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -274,7 +281,7 @@ func (d *Dir) readFile(f *folder) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: d.file, Err: errNotRegular}
+		return nil, &fs.PathError{Op: "open", Path: d.file, Err: errNotFile}
 	}
 	if info.Size() > d.max {
 		return nil, &TooLargeError{Key: f.key, Size: info.Size(), Limit: d.max}
@@ -299,8 +306,8 @@ func (d *Dir) readFile(f *folder) ([]byte, error) {
 	}
 }
 
-// change calls decide with the locked folder of key and its document, nil when there is none. Without create, an absent folder is not
-// made, and decide is called with neither.
+// change calls decide with the locked folder of key and its document, nil when there is none. Without create, an absent
+// folder is not made, and decide is called with neither.
 func (d *Dir) change(ctx context.Context, key string, create bool, decide func(*folder, []byte) error) error {
 	f, err := d.lock(ctx, key, create)
 	if err != nil {
@@ -367,7 +374,8 @@ func (d *Dir) writeTemp(f *folder, content []byte) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// remove deletes the document in f, durably, and the folder if nothing else is in it. That the folder goes need not be durable.
+// remove deletes the document in f, durably, and the folder if nothing else is in it. That the folder goes need not be
+// durable.
 func (d *Dir) remove(ctx context.Context, f *folder) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -385,7 +393,8 @@ func (d *Dir) remove(ctx context.Context, f *folder) error {
 	return nil
 }
 
-// removeFolder removes the locked folder of key, if it is empty. Otherwise somebody put other files there, and they are not ours.
+// removeFolder removes the locked folder of key, if it is empty. Otherwise somebody put other files there, and they are
+// not ours.
 func (d *Dir) removeFolder(key string) {
 	_ = d.root.Remove(d.folderName(key))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asNobody calls f with the file permissions of an ordinary user. The superuser may do anything, so for it f runs in a thread that takes
-// another identity towards the file system, and that thread ends with f.
+// asNobody calls f with the file permissions of an ordinary user. The superuser may do anything, so for it f runs in a
+// thread that takes another identity towards the file system, and that thread ends with f.
 func asNobody(t *testing.T, f func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -276,7 +276,8 @@ func TestDirRefusesWhatItDidNotPutThereAndDestroysNothing(t *testing.T) {
 	}
 }
 
-// requireRefused fails unless every operation on testKey is an error that is neither a conflict nor unknown nor about absence.
+// requireRefused fails unless every operation on testKey is an error that is neither a conflict nor unknown nor about
+// absence.
 func requireRefused(t *testing.T, d *Dir) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -333,7 +334,7 @@ func TestDirErasesWhatItCannotRead(t *testing.T) {
 
 	folder := hostiles["a folder in the place of the document"]
 	folder.place(t, root, outside)
-	require.ErrorIs(t, updater.Erase(t.Context(), testKey), errNotRegular)
+	require.ErrorIs(t, updater.Erase(t.Context(), testKey), errNotFile)
 	folder.check(t, root, outside)
 }
 
@@ -432,7 +433,8 @@ func TestDirSurvivesFoldersThatComeAndGo(t *testing.T) {
 	requireFiles(t, root)
 }
 
-// createAndDelete makes the document of testKey and removes it again, so that its folder comes and goes under the others' feet.
+// createAndDelete makes the document of testKey and removes it again, so that its folder comes and goes under the others'
+// feet.
 func createAndDelete(ctx context.Context, d *Dir, content string, rounds int) error {
 	for range rounds {
 		version, err := d.Write(ctx, testKey, []byte(content), "")

@@ -19,8 +19,11 @@ var ErrInvalidKey = errors.New("invalid key")
 // ErrTooLarge matches every *TooLargeError.
 var ErrTooLarge = errors.New("document is too large")
 
-// errNotRegular reports something in the place of a document or of its folder that the store did not put there.
-var errNotRegular = errors.New("not a regular file or folder")
+// Something is in the place of a document or of a key's folder that the store did not put there.
+var (
+	errNotFile   = errors.New("not a regular file")
+	errNotFolder = errors.New("not a folder")
+)
 
 // errLimit reports a page size that makes no sense.
 var errLimit = errors.New("limit of a listing is below 1")
@@ -40,8 +43,8 @@ func (e *ConflictError) Error() string {
 // Is reports whether target is ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// TooLargeError reports a document over the store's limit: one that was to be written, and nothing was, or one that somebody else put
-// there, and it was neither read nor changed.
+// TooLargeError reports a document over the store's limit: one that was to be written, and nothing was, or one that
+// somebody else put there, and it was neither read nor changed.
 type TooLargeError struct {
 	Key   string
 	Size  int64 // in bytes

@@ -10,8 +10,9 @@ import (
 // nonblock keeps an open from waiting when a pipe was put in the place of a document.
 const nonblock = syscall.O_NONBLOCK
 
-// tryLock takes the advisory lock of the open folder f, or returns false when somebody else holds it. The lock belongs to this opening
-// of the folder, so it keeps goroutines apart as well as processes, and the system drops it when f is closed or the process dies.
+// tryLock takes the advisory lock of the open folder f, or returns false when somebody else holds it. The lock belongs to
+// this opening of the folder, so it keeps goroutines apart as well as processes, and the system drops it when f is closed
+// or the process dies.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

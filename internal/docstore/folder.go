@@ -63,18 +63,18 @@ func (d *Dir) tryFolder(key string) (*folder, error) {
 	return &folder{key: key, root: root, self: self}, nil
 }
 
-// lstatFolder describes the folder with the given name. A pipe would block whoever opens it and a link may lead to another key, so both
-// are refused here.
+// lstatFolder describes the folder with the given name. A pipe would block whoever opens it and a link may lead to
+// another key, so both are refused here.
 func (d *Dir) lstatFolder(name string) (fs.FileInfo, error) {
 	info, err := d.root.Lstat(name)
 	if err == nil && !info.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotFolder}
 	}
 	return info, err
 }
 
-// isCurrent reports whether f is what the name of its key leads to: somebody may have removed the folder since it was opened, and made
-// a new one.
+// isCurrent reports whether f is what the name of its key leads to: somebody may have removed the folder since it was
+// opened, and made a new one.
 func (d *Dir) isCurrent(f *folder) (bool, error) {
 	named, err := d.lstatFolder(d.folderName(f.key))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,14 +97,15 @@ func ignoreNotExist(err error) error {
 	return err
 }
 
-// Waiting for another process is polling, because a blocked flock could not be cancelled. Goroutines of this process queue up first, so one
-// at a time polls.
+// Waiting for another process is polling, because a blocked flock could not be cancelled. Goroutines of this process
+// queue up first, so one at a time polls.
 const (
 	firstPoll = 50 * time.Microsecond
 	lastPoll  = time.Millisecond
 )
 
-// lock returns the folder of key, locked, or nil when there is none and create is false. After a folder the caller must release it.
+// lock returns the folder of key, locked, or nil when there is none and create is false. After a folder the caller must
+// release it.
 func (d *Dir) lock(ctx context.Context, key string, create bool) (*folder, error) {
 	if err := d.queues.enter(ctx, key); err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 // chunk is how many names are read from the root at once.
 const chunk = 1024
 
-// List returns keys in ascending order of their folders' names; the cursor is the last name of the page before. A page costs a look at
-// every name in root, so ask for large ones.
+// List returns keys in ascending order of their folders' names; the cursor is the last name of the page before. A page
+// costs a look at every name in root, so ask for large ones.
 func (d *Dir) List(ctx context.Context, cursor string, limit int) ([]string, string, error) {
 	if limit < 1 {
 		return nil, "", errLimit
@@ -64,7 +64,8 @@ func (d *Dir) names(ctx context.Context, cursor string) ([]string, error) {
 	}
 }
 
-// hasDocument reports whether the folder has a document. A writer makes the folder first and may die before the document is there.
+// hasDocument reports whether the folder has a document. A writer makes the folder first and may die before the document
+// is there.
 func (d *Dir) hasDocument(folder string) (bool, error) {
 	_, err := d.root.Lstat(path.Join(folder, d.file))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,16 +16,16 @@ type Decision func(current []byte) (next []byte, err error)
 // retries is how often an update tries again after it was not the first.
 const retries = 8
 
-// The pause before a retry is random, up to a bound that doubles each time: a document's writers must spread over the time that all of their
-// writes take.
+// The pause before a retry is random, up to a bound that doubles each time: a document's writers must spread over the
+// time that all of their writes take.
 const (
 	firstPause = 8 * time.Millisecond
 	lastPause  = time.Second
 )
 
-// Updater changes documents of one store, whoever else does: it reads, decides, writes on condition, and starts again when
-// somebody else was first. Within an Updater the writers of a key queue up, so they do not make each other start again. In a Dir the
-// document is locked between the look and the write, and nobody does.
+// Updater changes documents of one store, whoever else does: it reads, decides, writes on condition, and starts again
+// when somebody else was first. Within an Updater the writers of a key queue up, so they do not make each other start
+// again. In a Dir the document is locked between the look and the write, and nobody does.
 type Updater struct {
 	store  Store
 	queues queues
@@ -34,9 +34,9 @@ type Updater struct {
 // NewUpdater returns an Updater of store.
 func NewUpdater(store Store) *Updater { return &Updater{store: store} }
 
-// Update asks decide about the document of key and stores its answer. A conflict is retried 8 times, and then returned. After an
-// unknown outcome the document is read again, and if it is what was sent, that is success; otherwise it counts as a retry. An error
-// of decide is returned as it is.
+// Update asks decide about the document of key and stores its answer. A conflict is retried 8 times, and then returned.
+// After an unknown outcome the document is read again, and if it is what was sent, that is success; otherwise it counts
+// as a retry. An error of decide is returned as it is.
 func (u *Updater) Update(ctx context.Context, key string, decide Decision) error {
 	if d, ok := u.store.(*Dir); ok {
 		return d.update(ctx, key, decide)
@@ -94,7 +94,8 @@ func readOrAbsent(ctx context.Context, store Store, key string) ([]byte, string,
 	return content, version, err
 }
 
-// retry calls try until it returns something else than a conflict or an unknown outcome, or ctx ends, or it has tried often enough.
+// retry calls try until it returns something else than a conflict or an unknown outcome, or ctx ends, or it has tried
+// often enough.
 func retry(ctx context.Context, try func() error) error {
 	pause := firstPause
 	for n := 0; ; n++ {

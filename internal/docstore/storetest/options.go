@@ -24,11 +24,12 @@ type Options struct {
 	// Patience is how long a call may take at most. 0 means 10 seconds.
 	Patience time.Duration
 
-	// Reopen returns a second store over the same documents, as another process would open it. nil: the store has only one opening.
+	// Reopen returns a second store over the same documents, as another process would open it. nil: the store has only
+	// one opening.
 	Reopen func(t *testing.T, store docstore.Store) docstore.Store
 
-	// LoseReply makes the next Write of store lose its reply: with applied, after the write has happened, otherwise before. nil: rules about
-	// unknown outcomes are skipped.
+	// LoseReply makes the next Write of store lose its reply: with applied, after the write has happened, otherwise
+	// before. nil: rules about unknown outcomes are skipped.
 	LoseReply func(t *testing.T, store docstore.Store, applied bool)
 
 	// Skip names rules that are not checked, each with the reason, which the skipped subtest reports.

@@ -105,7 +105,8 @@ func (p *probe) pages(limit int, see func(keys []string)) {
 	require.Failf(p, "no end", "List returned %d pages and still a cursor", most)
 }
 
-// checkListWhileChanging deletes keys of pages that were seen, which moves all others up in a listing by position, and creates some.
+// checkListWhileChanging deletes keys of pages that were seen, which moves all others up in a listing by position, and
+// creates some.
 func checkListWhileChanging(p *probe) {
 	const keys = 20
 	stays, goes := map[string]bool{}, map[string]string{}

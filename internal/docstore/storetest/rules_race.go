@@ -93,7 +93,8 @@ func concurrently(n int, f func(i int) error) []error {
 	return errs
 }
 
-// checkOneWins lets contenders write with one expected version, half of them through another opening, and returns the new one.
+// checkOneWins lets contenders write with one expected version, half of them through another opening, and returns the new
+// one.
 func (p *probe) checkOneWins(k, expected string) string {
 	stores := []docstore.Store{p.store, p.other()}
 	versions := make([]string, contenders)

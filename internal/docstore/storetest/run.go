@@ -32,8 +32,8 @@ func Rules() []Rule {
 	return slices.Concat(readRules, writeRules, deleteRules, versionRules, contentRules, keyRules, contextRules, raceRules, outcomeRules, listRules)
 }
 
-// Run checks every rule in a subtest of its name. open returns an empty store; it is called once for each rule and leaves cleaning up to
-// t.Cleanup.
+// Run checks every rule in a subtest of its name. open returns an empty store; it is called once for each rule and leaves
+// cleaning up to t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) docstore.Store, opts *Options) {
 	t.Helper()
 	o := opts.withDefaults()
@@ -94,7 +94,8 @@ func (p *probe) Errorf(format string, args ...any) {
 // FailNow ends the check.
 func (p *probe) FailNow() { p.to.FailNow() }
 
-// other returns a second opening of the store, or the store itself when it has only one. Call it from the test's own goroutine.
+// other returns a second opening of the store, or the store itself when it has only one. Call it from the test's own
+// goroutine.
 func (p *probe) other() docstore.Store {
 	switch {
 	case p.second != nil:
