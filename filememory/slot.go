@@ -163,8 +163,11 @@ func decode(key string, content []byte) (document, error) {
 
 // failed says for which slot and in which operation something went wrong.
 func (s *Slot) failed(operation string, err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, ErrConflict):
+		return fmt.Errorf("filememory: slot %q: %s: others kept changing the memories, try again: %w", s.name, operation, err)
 	}
 	return fmt.Errorf("filememory: slot %q: %s: %w", s.name, operation, err)
 }

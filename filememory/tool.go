@@ -24,11 +24,11 @@ const saveDescription = "Save one fact that will still matter in later conversat
 const removeDescription = "Remove a saved memory that is wrong, outdated or unwanted, by the index it has in the list of memories. " +
 	"To correct a memory, remove it and save the corrected text. An index that is not in the list is no error."
 
-var (
-	saveSchema = json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","minLength":1,` +
-		`"description":"The fact, in one line of at most 2048 bytes."}},"required":["text"],"additionalProperties":false}`)
-	removeSchema = json.RawMessage(`{"type":"object","properties":{"index":{"type":"integer","minimum":0,"maximum":9007199254740991,` +
-		`"description":"The number before the colon."}},"required":["index"],"additionalProperties":false}`)
+const (
+	saveSchema = `{"type":"object","properties":{"text":{"type":"string","minLength":1,` +
+		`"description":"The fact, in one line of at most 2048 bytes."}},"required":["text"],"additionalProperties":false}`
+	removeSchema = `{"type":"object","properties":{"index":{"type":"integer","minimum":0,"maximum":9007199254740991,` +
+		`"description":"The number before the colon."}},"required":["index"],"additionalProperties":false}`
 )
 
 // tools returns the tools of the model, bound to key.
@@ -39,13 +39,19 @@ func (s *Slot) tools(key string) []memory.Tool {
 	}
 	return []memory.Tool{
 		{
-			Name: saveName, Description: saveDescription, InputSchema: saveSchema, Approval: opts.ApproveSave,
+			Name:        saveName,
+			Description: saveDescription,
+			InputSchema: json.RawMessage(saveSchema),
+			Approval:    opts.ApproveSave,
 			Call: func(ctx context.Context, call *memory.ToolCall) (json.RawMessage, error) {
 				return s.callSave(ctx, key, call.Input)
 			},
 		},
 		{
-			Name: removeName, Description: removeDescription, InputSchema: removeSchema, Approval: opts.ApproveRemove,
+			Name:        removeName,
+			Description: removeDescription,
+			InputSchema: json.RawMessage(removeSchema),
+			Approval:    opts.ApproveRemove,
 			Call: func(ctx context.Context, call *memory.ToolCall) (json.RawMessage, error) {
 				return s.callRemove(ctx, key, call.Input)
 			},

@@ -46,13 +46,14 @@ func (u *Updater) Update(ctx context.Context, key string, decide Decision) error
 	}
 	defer u.queues.leave(key)
 
-	var sent []byte // content of a write whose outcome is unknown
+	var sent []byte  // by the last write
+	var unsure error // about the outcome of the last write
 	return retry(ctx, func() error {
 		current, version, err := readOrAbsent(ctx, u.store, key)
 		if err != nil {
-			return err
+			return errors.Join(unsure, err)
 		}
-		if sent != nil && current != nil && bytes.Equal(sent, current) {
+		if unsure != nil && current != nil && bytes.Equal(sent, current) {
 			return nil
 		}
 		next, err := decide(current)
@@ -60,10 +61,7 @@ func (u *Updater) Update(ctx context.Context, key string, decide Decision) error
 			return err
 		}
 		_, err = u.store.Write(ctx, key, next, version)
-		sent = nil
-		if errors.Is(err, ErrUnknownOutcome) {
-			sent = next
-		}
+		sent, unsure = next, onlyUnknown(err)
 		return err
 	})
 }
@@ -73,13 +71,27 @@ func (u *Updater) Erase(ctx context.Context, key string) error {
 	if d, ok := u.store.(*Dir); ok {
 		return d.erase(ctx, key)
 	}
+	var unsure error // about the outcome of the last delete
 	return retry(ctx, func() error {
 		current, version, err := readOrAbsent(ctx, u.store, key)
-		if err != nil || current == nil {
-			return err
+		if err != nil {
+			return errors.Join(unsure, err)
 		}
-		return u.store.Delete(ctx, key, version)
+		if current == nil {
+			return nil
+		}
+		err = u.store.Delete(ctx, key, version)
+		unsure = onlyUnknown(err)
+		return err
 	})
+}
+
+// onlyUnknown returns err if it leaves the outcome open: whatever fails next, the caller must not take it for a failure of the whole.
+func onlyUnknown(err error) error {
+	if errors.Is(err, ErrUnknownOutcome) {
+		return err
+	}
+	return nil
 }
 
 // readOrAbsent returns nil content for an absent document, and only then.

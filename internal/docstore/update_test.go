@@ -100,6 +100,47 @@ func TestUpdateStartsAgainUntilItKnowsThatItWrote(t *testing.T) {
 	}
 }
 
+// unreadable is a store that loses the reply of its first write and cannot be read afterwards.
+type unreadable struct {
+	*Memory
+	wrote bool
+}
+
+var errDown = errors.New("store is down")
+
+func (u *unreadable) Read(ctx context.Context, key string) ([]byte, string, error) {
+	if u.wrote {
+		return nil, "", errDown
+	}
+	return u.Memory.Read(ctx, key)
+}
+
+func (u *unreadable) Write(context.Context, string, []byte, string) (string, error) {
+	u.wrote = true
+	return "", unknown(errors.New("no reply"))
+}
+
+func (u *unreadable) Delete(context.Context, string, string) error {
+	u.wrote = true
+	return unknown(errors.New("no reply"))
+}
+
+func TestAnOutcomeThatNobodyCanLookUpStaysUnknown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		err := NewUpdater(&unreadable{Memory: NewMemory()}).Update(t.Context(), testKey, appendMine)
+		require.ErrorIs(t, err, ErrUnknownOutcome)
+		require.ErrorIs(t, err, errDown)
+
+		store := &unreadable{Memory: NewMemory()}
+		_, err = store.Memory.Write(t.Context(), testKey, []byte("one"), "")
+		require.NoError(t, err)
+		err = NewUpdater(store).Erase(t.Context(), testKey)
+		require.ErrorIs(t, err, ErrUnknownOutcome)
+		require.ErrorIs(t, err, errDown)
+	})
+}
+
 func TestUpdateStopsWaitingWhenTheContextEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
