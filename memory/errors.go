@@ -98,6 +98,17 @@ func (e *SlotError) Unwrap() error { return e.Err }
 // providerError makes an error of a provider match ErrProvider without adding to its text.
 type providerError struct{ error }
 
+// failed returns an error of a provider.
+func failed(err error) error { return providerError{foreign(err)} }
+
+// foreign returns an error of somebody else's code. It does not match ErrCancelled, which only the context of the call decides.
+func foreign(err error) error {
+	if errors.Is(err, ErrCancelled) {
+		return errors.New(err.Error())
+	}
+	return err
+}
+
 func (e providerError) Is(target error) bool { return target == ErrProvider }
 func (e providerError) Unwrap() error        { return e.error }
 

@@ -12,6 +12,9 @@ import (
 // gather calls f for 0 to n-1 at once and waits for all of the calls, or for the end of ctx, which is an error matching ErrCancelled. What f
 // writes may be read only if gather returned nil: otherwise calls may still be running, and their results are to be discarded.
 func gather(ctx context.Context, n int, f func(i int)) error {
+	if err := cancelled(ctx); err != nil {
+		return err
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done) // also when f ends its goroutine

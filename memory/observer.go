@@ -11,7 +11,8 @@ import (
 type Observer struct {
 	// CallStarted is called before a provider is asked. The provider is called with the context that it returns, so it can carry a trace span.
 	CallStarted func(ctx context.Context, c *Call) context.Context
-	// CallEnded is called with the context that CallStarted returned and the same Call, now complete.
+	// CallEnded is called with the context that CallStarted returned and the same Call, now complete. When the context of a turn has ended, that
+	// may be after the turn's start has returned.
 	CallEnded func(ctx context.Context, c *Call)
 	// Happened is called for everything else.
 	Happened func(ctx context.Context, e *Event)

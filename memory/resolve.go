@@ -31,7 +31,7 @@ func (r *round) lock(ctx context.Context) ([]lock, error) {
 	for i, s := range slots {
 		switch resolved := &resolutions[i]; {
 		case resolved.err != nil:
-			if err := r.tolerate(ctx, s, &SlotError{s.Name, resolved.phase, resolved.err}); err != nil {
+			if err := r.tolerate(ctx, s, &SlotError{s.Name, resolved.phase, foreign(resolved.err)}); err != nil {
 				return nil, err
 			}
 		case resolved.zero:

@@ -86,7 +86,7 @@ func (r *round) recallOne(ctx context.Context, p *participant, digests []operati
 	err = r.m.call(ctx, &p.call, func(ctx context.Context) (int, error) {
 		items, err := r.items(ctx, p, ask)
 		if err != nil {
-			return 0, providerError{err}
+			return 0, failed(err)
 		}
 		if a, err = newAnswer(p.call.OperationID, items); err != nil {
 			return len(items), err
@@ -135,7 +135,7 @@ func (r *round) captureOne(ctx context.Context, p *participant, store storer) er
 			return struct{}{}, store(ctx, p.slot, operation)
 		})
 		if err != nil {
-			return 0, providerError{err}
+			return 0, failed(err)
 		}
 		return 0, nil
 	})

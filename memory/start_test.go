@@ -343,6 +343,11 @@ func TestCancelledIsDecidedByTheTurnsContextAlone(t *testing.T) {
 	require.NotErrorIs(t, err, memory.ErrCancelled)
 	require.ErrorIs(t, err, memory.ErrProvider)
 
+	b = newBundle(t, nil, memory.Slot{Name: "p", Provider: recallFails(memory.ErrCancelled)})
+	_, err = b.m.StartTurn(t.Context(), b.request("q"))
+	require.NotErrorIs(t, err, memory.ErrCancelled)
+	require.ErrorContains(t, err, memory.ErrCancelled.Error())
+
 	ctx, cancel := context.WithCancel(t.Context())
 	b = newBundle(t, nil, memory.Slot{Name: "p", Provider: memory.Handlers{Recall: func(context.Context, *memory.TurnStarted) ([]memory.Item, error) {
 		cancel()
@@ -355,6 +360,12 @@ func TestCancelledIsDecidedByTheTurnsContextAlone(t *testing.T) {
 	b = newBundle(t, nil)
 	_, err = b.m.StartTurn(ctx, b.request("q"))
 	require.ErrorIs(t, err, memory.ErrCancelled, "also without slots")
+
+	b = newBundle(t, nil, memory.Slot{Name: "p", Provider: recalls(), Scope: scope.ResolverFunc(
+		func(context.Context, *scope.Request) (scope.Scope, error) { panic("asked") },
+	)})
+	_, err = b.m.StartTurn(ctx, b.request("q"))
+	require.ErrorIs(t, err, memory.ErrCancelled, "and nobody is asked")
 }
 
 func TestSlotTimeoutBindsAProviderThatIgnoresIt(t *testing.T) {

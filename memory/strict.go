@@ -26,19 +26,40 @@ type form struct {
 	index    map[string]*form // of an object
 }
 
-type formKind string
+type formKind int
 
 const (
-	formObject   formKind = "an object"
-	formArray    formKind = "an array"
-	formMap      formKind = "an object "
-	formText     formKind = "a string"
-	formInteger  formKind = "an integer"
-	formUnsigned formKind = "an integer of at least 0"
-	formNumber   formKind = "a number"
-	formBool     formKind = "true or false"
-	formAny      formKind = "any value"
+	formAny formKind = iota
+	formObject
+	formMap
+	formArray
+	formText
+	formInteger
+	formUnsigned
+	formNumber
+	formBool
 )
+
+// String says to a model what is expected.
+func (k formKind) String() string {
+	switch k {
+	case formObject, formMap:
+		return "an object"
+	case formArray:
+		return "an array"
+	case formText:
+		return "a string"
+	case formInteger:
+		return "an integer"
+	case formUnsigned:
+		return "an integer of at least 0"
+	case formNumber:
+		return "a number"
+	case formBool:
+		return "true or false"
+	}
+	return "any value"
+}
 
 type field struct {
 	name     string
@@ -200,7 +221,7 @@ func (c *formCheck) value(path string, f *form, raw json.RawMessage) {
 		return
 	}
 	if !f.matches(raw) {
-		c.problem(path, "must be %s", strings.TrimSpace(string(f.kind)))
+		c.problem(path, "must be %s", f.kind)
 		return
 	}
 	switch f.kind {

@@ -75,7 +75,7 @@ func (s *slot) offer(ctx context.Context, r *ToolsRequest) ([]Tool, error) {
 	tools, err := within(ctx, s.Timeout, func(ctx context.Context) ([]Tool, error) {
 		offered, err := s.handlers.Tools(ctx, r)
 		if err != nil {
-			return nil, providerError{err}
+			return nil, failed(err)
 		}
 		return s.decide(offered), nil
 	})
