@@ -29,8 +29,8 @@ type attribution struct {
 	batchIndex  int64
 }
 
-// identity is what a later record of the same item has in common with an earlier one. itemKey is "" for an item without an id, and such a
-// record is never replaced.
+// identity is what a later record of the same item has in common with an earlier one. itemKey is "" for an item without an
+// id, and such a record is never replaced.
 type identity struct {
 	slot, namespaceKey, scopeKey, itemKey string
 }

@@ -39,9 +39,10 @@ func newBinding(l *lock, tool string, session *SessionInfo, turn *Turn) *binding
 	return b
 }
 
-// BindTool returns the binding of a tool of a TurnView, with which ResumeTool finds the tool again in another process, for example when a
-// person has agreed to the call hours later. It is signed if the options have a BindingKey. A binding selects a partition and names callers:
-// one that is not signed belongs into server-side storage. An error matches ErrBinding when the tool is of no TurnView.
+// BindTool returns the binding of a tool of a TurnView, with which ResumeTool finds the tool again in another process, for
+// example when a person has agreed to the call hours later. It is signed if the options have a BindingKey. A binding selects
+// a partition and names callers: one that is not signed belongs into server-side storage. An error matches ErrBinding when
+// the tool is of no TurnView.
 func (m *Memory) BindTool(t Tool) (json.RawMessage, error) {
 	if t.bound == nil {
 		return nil, fmt.Errorf("%w: tool %q is not from a turn's view", ErrBinding, t.Name)
@@ -99,10 +100,11 @@ func appendPrincipal(dst []byte, name string, p *scope.Principal) ([]byte, error
 	return append(dst, text...), nil
 }
 
-// ResumeTool returns the tool of a binding, under its qualified name, to be called in this process: the key is derived again from namespace
-// and scope, the provider is asked for its tools again, without messages, and the name is looked up. An error matches ErrBinding for a
-// binding that is not signed although there is a key, has another signature or comes from another node; ErrVersion for one of a newer
-// version; ErrMalformed; ErrNoTool when slot or tool are gone; ErrCancelled when ctx ends.
+// ResumeTool returns the tool of a binding, under its qualified name, to be called in this process: the key is derived again
+// from namespace and scope, the provider is asked for its tools again, without messages, and the name is looked up. An error
+// matches ErrBinding for a binding that is not signed although there is a key, has another signature or comes from another
+// node; ErrVersion for one of a newer version; ErrMalformed; ErrNoTool when slot or tool are gone; ErrCancelled when ctx
+// ends.
 func (m *Memory) ResumeTool(ctx context.Context, binding json.RawMessage) (Tool, error) {
 	b, err := m.decodeBinding(binding)
 	if err != nil {

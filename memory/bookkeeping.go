@@ -10,10 +10,10 @@ import (
 // maxDigests is how many recalls are remembered, the newest.
 const maxDigests = 1024
 
-// Bookkeeping is what the library must remember between calls of one session: the locks of the current turn, and the digests of the newest
-// 1024 recalls. It is opaque, versioned JSON for the host to store beside the history, in the same transaction. It names scopes and callers, so
-// it is sensitive and belongs into server-side storage. The zero Bookkeeping is that of a new session, or of one that was
-// cleared. A Bookkeeping is immutable.
+// Bookkeeping is what the library must remember between calls of one session: the locks of the current turn, and the digests
+// of the newest 1024 recalls. It is opaque, versioned JSON for the host to store beside the history, in the same
+// transaction. It names scopes and callers, so it is sensitive and belongs into server-side storage. The zero Bookkeeping is
+// that of a new session, or of one that was cleared. A Bookkeeping is immutable.
 type Bookkeeping struct{ b *bookkeeping }
 
 type bookkeeping struct {

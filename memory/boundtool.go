@@ -16,8 +16,8 @@ type boundTool struct {
 	tool Tool
 }
 
-// bind returns the tool that the model sees. The provider made its tool for the key of the lock, and nothing that comes with a call can
-// change that.
+// bind returns the tool that the model sees. The provider made its tool for the key of the lock, and nothing that comes with
+// a call can change that.
 func (m *Memory) bind(s *slot, tool Tool, b *binding) Tool {
 	t := &boundTool{m, s, tool}
 	seen := Tool{

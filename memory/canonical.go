@@ -6,9 +6,9 @@ const (
 	MaxRecordBytes = 262144 // of the records' JSON
 )
 
-// Canonical splits a durable history into its canonical records and its ordinary messages, both in order: the latest value of every keyed
-// item and every unkeyed one, for all callers of the session, whether they are visible now or not. The records followed by the messages
-// are an equivalent history. A summarizer must see the messages only.
+// Canonical splits a durable history into its canonical records and its ordinary messages, both in order: the latest value
+// of every keyed item and every unkeyed one, for all callers of the session, whether they are visible now or not. The
+// records followed by the messages are an equivalent history. A summarizer must see the messages only.
 func Canonical(history []Message) (records, messages []Message, err error) {
 	if err := usableHistory(history); err != nil {
 		return nil, nil, err
@@ -43,8 +43,8 @@ func latestRecords(history []Message) map[identity]int {
 	return latest
 }
 
-// OverRecordLimit reports whether a history holds more than MaxRecords records or their JSON is longer than MaxRecordBytes. It is the
-// bare threshold: putting Canonical's parts together is worth it only if that drops a record.
+// OverRecordLimit reports whether a history holds more than MaxRecords records or their JSON is longer than MaxRecordBytes.
+// It is the bare threshold: putting Canonical's parts together is worth it only if that drops a record.
 func OverRecordLimit(history []Message) bool {
 	records, size := 0, 0
 	for _, m := range history {

@@ -17,7 +17,8 @@ type Compaction struct {
 	InputTokens int64     // as the model's provider counted them; 0 when unknown. RequestCompaction only.
 	History     []Message // durable, before the compaction
 	Bookkeeping Bookkeeping
-	// Checkpoint takes the place of the history's ordinary messages: the summary and the recent messages that stay. CompleteCompaction only.
+	// Checkpoint takes the place of the history's ordinary messages: the summary and the recent messages that stay.
+	// CompleteCompaction only.
 	Checkpoint []Message
 }
 
@@ -29,9 +30,10 @@ type CompactionView struct {
 	Bookkeeping Bookkeeping
 }
 
-// RequestCompaction offers the history to every slot before it is summarized, to all at once. Inside a turn the turn's locks hold. Between turns
-// the slots are locked anew for the session's current caller; the bookkeeping that is returned has those locks and is the one for
-// CompleteCompaction. An error means that the compaction must not go on; it joins those of all slots, best-effort ones left out.
+// RequestCompaction offers the history to every slot before it is summarized, to all at once. Inside a turn the turn's locks
+// hold. Between turns the slots are locked anew for the session's current caller; the bookkeeping that is returned has those
+// locks and is the one for CompleteCompaction. An error means that the compaction must not go on; it joins those of all
+// slots, best-effort ones left out.
 func (m *Memory) RequestCompaction(ctx context.Context, r *Compaction) (Bookkeeping, error) {
 	round, err := m.compactionRound(PhaseCompactionRequested, r)
 	if err != nil {
@@ -66,10 +68,10 @@ func (r *round) captureCompaction(ctx context.Context, c *Compaction, locks []lo
 	})
 }
 
-// CompleteCompaction puts the checkpoint in the place of the history's ordinary messages, behind the canonical records, and asks the slots what the
-// model should see now. Their records go directly before the last message of role and kind user inside a turn, and to the end between
-// turns. The locks stay. After an error nothing has changed; between turns the host may go on with the checkpoint behind the canonical
-// records, without new ones.
+// CompleteCompaction puts the checkpoint in the place of the history's ordinary messages, behind the canonical records, and
+// asks the slots what the model should see now. Their records go directly before the last message of role and kind user
+// inside a turn, and to the end between turns. The locks stay. After an error nothing has changed; between turns the host
+// may go on with the checkpoint behind the canonical records, without new ones.
 func (m *Memory) CompleteCompaction(ctx context.Context, r *Compaction) (*CompactionView, error) {
 	round, err := m.compactionRound(PhaseCompactionCompleted, r)
 	if err != nil {

@@ -21,10 +21,10 @@ type Batch struct {
 	Items       []Item
 }
 
-// Commit is the last part of StartTurn, for a host whose workflow engine runs each recall as a step of its own. It validates the
-// batches and returns the records to append to the history, and the bookkeeping with the batches' digests and locks, which replace the
-// earlier ones. A batch whose operation was committed before with the same items adds nothing; with other items it is an error matching
-// ErrReplay. Whatever is wrong with one batch, none is committed.
+// Commit is the last part of StartTurn, for a host whose workflow engine runs each recall as a step of its own. It validates
+// the batches and returns the records to append to the history, and the bookkeeping with the batches' digests and locks,
+// which replace the earlier ones. A batch whose operation was committed before with the same items adds nothing; with other
+// items it is an error matching ErrReplay. Whatever is wrong with one batch, none is committed.
 func (b Bookkeeping) Commit(history []Message, batches []Batch) ([]Message, Bookkeeping, error) {
 	locks := make([]lock, len(batches))
 	answered := make([]participant, len(batches))
@@ -100,8 +100,8 @@ type committed struct {
 	digests  []operationDigest
 }
 
-// commit returns what the answers add, in their order, given the latest visible record of every keyed item. All identities of the answers are
-// visible, since their locks are those of the projection.
+// commit returns what the answers add, in their order, given the latest visible record of every keyed item. All identities
+// of the answers are visible, since their locks are those of the projection.
 func commit(latest map[identity]*message, digests []operationDigest, answered []participant) committed {
 	var c committed
 	c.digests = make([]operationDigest, len(digests), len(digests)+len(answered))

@@ -5,10 +5,11 @@ import (
 	"fmt"
 )
 
-// What a caller can act on, tested with errors.Is. The typed errors below carry the details, tested with errors.As. Limits of scopes and
-// namespaces are errors of package scope and are found by the same means.
+// What a caller can act on, tested with errors.Is. The typed errors below carry the details, tested with errors.As. Limits
+// of scopes and namespaces are errors of package scope and are found by the same means.
 var (
-	// ErrCancelled: the context of the call ended first, and nothing was committed. Nothing else matches it, whatever a provider returned.
+	// ErrCancelled: the context of the call ended first, and nothing was committed. Nothing else matches it, whatever a
+	// provider returned.
 	ErrCancelled = errors.New("memory: cancelled")
 
 	// ErrProvider: a provider's function returned an error, panicked or ran out of its time.
@@ -20,7 +21,8 @@ var (
 	// errGone: a provider or resolver ended its goroutine instead of returning.
 	errGone error = providerError{errors.New("no answer: the goroutine was ended")}
 
-	// ErrReplay: an operation that was committed was recalled again with another result. The way out is ResumeTurn, which asks no recall.
+	// ErrReplay: an operation that was committed was recalled again with another result. The way out is ResumeTurn, which
+	// asks no recall.
 	ErrReplay = errors.New("recall was committed before with another result; resume the turn instead of starting it again")
 
 	// ErrAttribution: a message in the history has an attribution that this version does not understand.
@@ -112,7 +114,8 @@ func foreign(err error) error {
 func (e providerError) Is(target error) bool { return target == ErrProvider }
 func (e providerError) Unwrap() error        { return e.error }
 
-// PanicError is a panic in a resolver, a provider, a tool or an observer. Its text does not show the value, which may hold a memory.
+// PanicError is a panic in a resolver, a provider, a tool or an observer. Its text does not show the value, which may hold a
+// memory.
 type PanicError struct {
 	Value any
 	Stack []byte

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// gather calls f for 0 to n-1 at once and waits for all of the calls, or for the end of ctx, which is an error matching ErrCancelled. What f
-// writes may be read only if gather returned nil: otherwise calls may still be running, and their results are to be discarded.
+// gather calls f for 0 to n-1 at once and waits for all of the calls, or for the end of ctx, which is an error matching
+// ErrCancelled. What f writes may be read only if gather returned nil: otherwise calls may still be running, and their
+// results are to be discarded.
 func gather(ctx context.Context, n int, f func(i int)) error {
 	if err := cancelled(ctx); err != nil {
 		return err
@@ -55,8 +56,8 @@ func cancelled(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ErrCancelled, err)
 }
 
-// within calls f with a context that ends after the limit, and does not wait longer than that, even if f does. Being out of time is an error
-// matching ErrTimeout. No limit is 0.
+// within calls f with a context that ends after the limit, and does not wait longer than that, even if f does. Being out of
+// time is an error matching ErrTimeout. No limit is 0.
 func within[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
 	if limit <= 0 {
 		return caught(ctx, f)

@@ -17,7 +17,8 @@ type Options struct {
 	Deployment scope.Deployment
 	// Node is the agent whose slots these are. "" means scope.RootNode.
 	Node string
-	// Logger is told what nobody else is: disabled slots in development, failures that do not fail a turn. nil means slog.Default().
+	// Logger is told what nobody else is: disabled slots in development, failures that do not fail a turn. nil means
+	// slog.Default().
 	Logger *slog.Logger
 	// Observer is told about every call and event. nil means nobody.
 	Observer *Observer
@@ -26,10 +27,11 @@ type Options struct {
 	// CaptureTimeout bounds the captures of one turn or compaction, which outlive the request's context. 0 means
 	// DefaultCaptureTimeout.
 	CaptureTimeout time.Duration
-	// Validator checks the input of a tool call against the tool's schema, before the call. nil means that only its form is checked: one
-	// JSON object.
+	// Validator checks the input of a tool call against the tool's schema, before the call. nil means that only its form is
+	// checked: one JSON object.
 	Validator SchemaValidator
-	// BindingKey signs tool bindings, so that they may leave the server. At least 32 bytes; nil means that bindings are not signed.
+	// BindingKey signs tool bindings, so that they may leave the server. At least 32 bytes; nil means that bindings are not
+	// signed.
 	BindingKey []byte
 }
 

@@ -26,12 +26,12 @@ const (
 )
 
 // Message is one entry of a conversation. It round-trips any message JSON of eve, unknown members included. A Message is
-// immutable and as small as a pointer, so a history can be shared and sliced without copying. The zero Message is invalid, and so is one
-// that was made from text that is not UTF-8: encoding it or handing it to the library is an error.
+// immutable and as small as a pointer, so a history can be shared and sliced without copying. The zero Message is invalid,
+// and so is one that was made from text that is not UTF-8: encoding it or handing it to the library is an error.
 type Message struct{ m *message }
 
-// message is what a Message points at. Either raw holds the JSON that was read, or the message was built from its fields. What a
-// projection looks at stands first, on one cache line.
+// message is what a Message points at. Either raw holds the JSON that was read, or the message was built from its fields.
+// What a projection looks at stands first, on one cache line.
 type message struct {
 	fault       error        // why the message cannot be used: it is invalid, or its attribution is malformed
 	attribution *attribution // nil for an ordinary message
@@ -146,8 +146,8 @@ func (m Message) ToolResults() []ToolResultPart {
 	return toolResults(m.m.content)
 }
 
-// IsRecord reports whether the message is a recalled record: one that carries an attribution of the library. Records in a projection
-// carry none; they are known by KindRecord.
+// IsRecord reports whether the message is a recalled record: one that carries an attribution of the library. Records in a
+// projection carry none; they are known by KindRecord.
 func (m Message) IsRecord() bool {
 	return m.m != nil && (m.m.attribution != nil || m.m.malformed())
 }
@@ -163,7 +163,8 @@ func (m Message) Validate() error {
 	return m.m.fault
 }
 
-// malformed reports whether the message has an attribution that this version does not understand. It can be stored, and not be used.
+// malformed reports whether the message has an attribution that this version does not understand. It can be stored, and not
+// be used.
 func (m *message) malformed() bool { return m.fault == ErrAttribution }
 
 // equal reports whether m and other say the same, whatever else is stored with them.

@@ -42,9 +42,9 @@ func (m *message) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// UnmarshalJSON reads a message as eve stores it. It is an error when data is no object, when its role is missing, when a role or kind
-// is no text, when a member is given twice, and when data is not valid UTF-8. A malformed attribution is kept and becomes an error where
-// the history is used.
+// UnmarshalJSON reads a message as eve stores it. It is an error when data is no object, when its role is missing, when a
+// role or kind is no text, when a member is given twice, and when data is not valid UTF-8. A malformed attribution is kept
+// and becomes an error where the history is used.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	decoded, err := decodeMessage(data)
 	if err != nil {

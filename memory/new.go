@@ -19,8 +19,8 @@ type slot struct {
 // minBindingKey is the length of a key that matches the strength of its HMAC-SHA256.
 const minBindingKey = 32
 
-// New returns the memories of the given slots, in their order, or one error that lists every problem and matches ErrConfig. It attaches
-// every slot's provider and asks nothing else of it.
+// New returns the memories of the given slots, in their order, or one error that lists every problem and matches ErrConfig.
+// It attaches every slot's provider and asks nothing else of it.
 func New(slots []Slot, opts *Options) (*Memory, error) {
 	if opts == nil {
 		opts = &Options{}

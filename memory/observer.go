@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// Observer is told what the memories of an agent do. A nil function is not called. The functions may be called concurrently and should
-// return quickly; a panic in one around a provider call is an error of that slot, and any other is logged. An observer is told sizes,
-// names and keys, never a scope value or a memory; an error may quote what the provider put into it.
+// Observer is told what the memories of an agent do. A nil function is not called. The functions may be called concurrently
+// and should return quickly; a panic in one around a provider call is an error of that slot, and any other is logged. An
+// observer is told sizes, names and keys, never a scope value or a memory; an error may quote what the provider put into it.
 type Observer struct {
-	// CallStarted is called before a provider is asked. The provider is called with the context that it returns, so it can carry a trace span.
+	// CallStarted is called before a provider is asked. The provider is called with the context that it returns, so it can
+	// carry a trace span.
 	CallStarted func(ctx context.Context, c *Call) context.Context
-	// CallEnded is called with the context that CallStarted returned and the same Call, now complete. When the context of a turn has ended, that
-	// may be after the turn's start has returned.
+	// CallEnded is called with the context that CallStarted returned and the same Call, now complete. When the context of a
+	// turn has ended, that may be after the turn's start has returned.
 	CallEnded func(ctx context.Context, c *Call)
 	// Happened is called for everything else.
 	Happened func(ctx context.Context, e *Event)

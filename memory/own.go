@@ -46,8 +46,9 @@ func (t *Turn) clone() *Turn {
 	return &own
 }
 
-// begin returns where the turn's own messages begin in a view: at the last place where its input stands. Where a compaction has dropped part of the
-// input it is the last message of a person, which a compaction keeps; it is never an earlier one, which may be another caller's.
+// begin returns where the turn's own messages begin in a view: at the last place where its input stands. Where a compaction
+// has dropped part of the input it is the last message of a person, which a compaction keeps; it is never an earlier one,
+// which may be another caller's.
 func (t *Turn) begin(view []Message) int {
 	same := func(a, b Message) bool { return a == b } // a session's input is told from the same words said again
 	for _, equal := range []func(a, b Message) bool{same, Message.equal} {

@@ -9,7 +9,8 @@ import (
 	"github.com/recollect-go/recollect/internal/rawjson"
 )
 
-// The content of a message with tool calls or results is an array of parts. Their shape is that of the AI SDK, which eve stores.
+// The content of a message with tool calls or results is an array of parts. Their shape is that of the AI SDK, which eve
+// stores.
 
 // ToolCallPart is a tool call inside an assistant message.
 type ToolCallPart struct {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Project returns what a model or provider may see of a durable history under the bookkeeping's locks: every ordinary message, and the
-// records of slots whose lock has the record's namespace and, unless the slot shows the whole session, its scope. A keyed record that a later
-// one replaced is left out. Attributions are taken off; other metadata stays. The history is not changed. A malformed attribution
-// is an error matching ErrAttribution.
+// Project returns what a model or provider may see of a durable history under the bookkeeping's locks: every ordinary
+// message, and the records of slots whose lock has the record's namespace and, unless the slot shows the whole session, its
+// scope. A keyed record that a later one replaced is left out. Attributions are taken off; other metadata stays. The history
+// is not changed. A malformed attribution is an error matching ErrAttribution.
 func (b Bookkeeping) Project(history []Message) ([]Message, error) {
 	p, err := project(b.locks(), history)
 	return p.messages, err
@@ -47,8 +47,8 @@ func project(locks []lock, history []Message) (projection, error) {
 	return projection{view[at:], latest}, nil
 }
 
-// with returns the view after records were committed, and a turn's input after them: the new records take the place of those that they
-// replace.
+// with returns the view after records were committed, and a turn's input after them: the new records take the place of those
+// that they replace.
 func (p projection) with(c committed, input []Message) []Message {
 	view := make([]Message, 0, len(p.messages)+len(c.records)+len(input))
 	if len(c.replaced) == 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/recollect-go/recollect/scope"
 )
 
-// Provider decides what is stored and found. The library decides when it is asked, for whom, and what becomes of the answer. Package
-// memorytest checks the rules stated at Handlers.
+// Provider decides what is stored and found. The library decides when it is asked, for whom, and what becomes of the answer.
+// Package memorytest checks the rules stated at Handlers.
 type Provider interface {
 	// Attach is called once per slot, by New. It checks the configuration and has no side effects.
 	Attach(slot SlotInfo) (Handlers, error)
@@ -21,16 +21,16 @@ type SlotInfo struct {
 	Development bool
 }
 
-// ToolName returns the name under which the model sees a tool of the slot. It is valid only with at most 64 characters: a provider that knows the
-// names of its tools refuses a slot that is too long for them in Attach.
+// ToolName returns the name under which the model sees a tool of the slot. It is valid only with at most 64 characters: a
+// provider that knows the names of its tools refuses a slot that is too long for them in Attach.
 func (s SlotInfo) ToolName(tool string) string { return s.Name + "__" + tool }
 
-// Handlers are the functions of a provider. All of them may be called concurrently, for different keys and for the same one. A nil
-// function is not called; Recall is required. Requests are read-only and may be kept. An Operation's Key is the partition of every
-// read and write: nothing stored under another key may influence a result. Handlers is itself a Provider.
+// Handlers are the functions of a provider. All of them may be called concurrently, for different keys and for the same one.
+// A nil function is not called; Recall is required. Requests are read-only and may be kept. An Operation's Key is the
+// partition of every read and write: nothing stored under another key may influence a result. Handlers is itself a Provider.
 type Handlers struct {
-	// Recall returns what the model should see before the turn. It is called once per turn, and the answer is validated and committed
-	// as a whole. The same operation id must get the same answer.
+	// Recall returns what the model should see before the turn. It is called once per turn, and the answer is validated and
+	// committed as a whole. The same operation id must get the same answer.
 	Recall func(context.Context, *TurnStarted) ([]Item, error)
 
 	// RecallCompacted returns what the model should see after a compaction.
@@ -40,10 +40,12 @@ type Handlers struct {
 	// adds nothing.
 	CaptureTurn func(context.Context, *TurnCompleted) error
 
-	// CaptureCompaction stores what is worth keeping of a history that is about to be summarized. An error stops the compaction.
+	// CaptureCompaction stores what is worth keeping of a history that is about to be summarized. An error stops the
+	// compaction.
 	CaptureCompaction func(context.Context, *CompactionRequested) error
 
-	// Tools returns the tools for one turn, bound to the request's key. No tool may take a scope, a namespace or a key as an argument.
+	// Tools returns the tools for one turn, bound to the request's key. No tool may take a scope, a namespace or a key as an
+	// argument.
 	Tools func(context.Context, *ToolsRequest) ([]Tool, error)
 
 	// Erase removes everything stored under the key. A repeated call succeeds.
@@ -55,8 +57,8 @@ func (h Handlers) Attach(SlotInfo) (Handlers, error) { return h, nil }
 
 // Item is one recalled piece of text.
 type Item struct {
-	// ID makes the item replace the earlier one of the same slot, namespace and scope. At most 1024 bytes, unique in its list; ""
-	// means none, and items without an ID accumulate.
+	// ID makes the item replace the earlier one of the same slot, namespace and scope. At most 1024 bytes, unique in its
+	// list; "" means none, and items without an ID accumulate.
 	ID string
 	// Content must not be blank. It is data for the model, never instructions.
 	Content string

@@ -15,8 +15,8 @@ type resolution struct {
 	err     error
 }
 
-// lock asks the resolvers of all slots at once and returns the locks of the slots that are not disabled, in slot order. The first error in
-// slot order is returned, except those of best-effort slots.
+// lock asks the resolvers of all slots at once and returns the locks of the slots that are not disabled, in slot order. The
+// first error in slot order is returned, except those of best-effort slots.
 func (r *round) lock(ctx context.Context) ([]lock, error) {
 	slots := r.m.slots
 	resolutions := make([]resolution, len(slots))

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// round is one phase of a turn or a compaction, over all the slots that take part in it. Calls that are late read it after the caller has
-// gone on, so it holds nothing that a caller may change.
+// round is one phase of a turn or a compaction, over all the slots that take part in it. Calls that are late read it after
+// the caller has gone on, so it holds nothing that a caller may change.
 type round struct {
 	m       *Memory
 	op      operation
@@ -27,7 +27,8 @@ type participant struct {
 	err    error
 }
 
-// participants returns the locked slots that can do something, in slot order. A slot that failed earlier in the turn is left out.
+// participants returns the locked slots that can do something, in slot order. A slot that failed earlier in the turn is left
+// out.
 func (r *round) participants(locks []lock, can func(*Handlers) bool) []participant {
 	participants := make([]participant, 0, len(locks))
 	for _, s := range r.m.slots {
@@ -56,8 +57,8 @@ func (r *round) prepare(p *participant, name CallName) {
 // recaller calls the provider's recall of one phase.
 type recaller func(context.Context, *slot, Operation) ([]Item, error)
 
-// recall asks every participant at once, and returns them with their answers, in slot order, or the first error in slot order. A best-effort slot
-// that failed is left out, and its lock is marked.
+// recall asks every participant at once, and returns them with their answers, in slot order, or the first error in slot
+// order. A best-effort slot that failed is left out, and its lock is marked.
 func (r *round) recall(ctx context.Context, participants []participant, digests []operationDigest, ask recaller) ([]participant, error) {
 	err := gather(ctx, len(participants), func(i int) {
 		p := &participants[i]
@@ -107,8 +108,8 @@ func (r *round) items(ctx context.Context, p *participant, ask recaller) ([]Item
 // storer calls the provider's capture of one phase.
 type storer func(context.Context, *slot, Operation) error
 
-// capture runs the captures of all participants at once and waits for all of them, each for at most the capture timeout. The error joins
-// all of theirs, in slot order, without those of best-effort slots, which are reported.
+// capture runs the captures of all participants at once and waits for all of them, each for at most the capture timeout. The
+// error joins all of theirs, in slot order, without those of best-effort slots, which are reported.
 func (r *round) capture(ctx context.Context, participants []participant, store storer) error {
 	err := gather(ctx, len(participants), func(i int) {
 		p := &participants[i]

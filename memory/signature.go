@@ -14,7 +14,8 @@ import (
 //
 //	{"format":"recollect-tool-signed","version":1,"binding":base64url,"signature":base64url}
 //
-// The signature is the HMAC-SHA256 of a tag and the binding's bytes, which travel as text so that no rewriting of the JSON changes them.
+// The signature is the HMAC-SHA256 of a tag and the binding's bytes, which travel as text so that no rewriting of the JSON
+// changes them.
 const (
 	signedFormat  = "recollect-tool-signed"
 	signedVersion = 1

@@ -21,14 +21,15 @@ type Slot struct {
 	Namespace scope.NamespaceResolver
 	// Visibility says which callers see a record once it is recalled.
 	Visibility Visibility
-	// Timeout bounds each of the slot's calls that the model waits for (resolving, recall, tools), in addition to the turn's context. It
-	// holds also when the provider ignores its context. 0 means no bound of its own.
+	// Timeout bounds each of the slot's calls that the model waits for (resolving, recall, tools), in addition to the turn's
+	// context. It holds also when the provider ignores its context. 0 means no bound of its own.
 	Timeout time.Duration
-	// BestEffort lets a turn start without this slot when it fails, resolver and limits included. The failure is logged and observed, and
-	// the slot has no new records, tools or captures in that turn. Records of earlier turns stay visible if its scope is known.
+	// BestEffort lets a turn start without this slot when it fails, resolver and limits included. The failure is logged and
+	// observed, and the slot has no new records, tools or captures in that turn. Records of earlier turns stay visible if
+	// its scope is known.
 	BestEffort bool
-	// Tools sees every tool of the slot, under its unqualified name, and returns it, another one, or false to leave it out. nil keeps
-	// all of them.
+	// Tools sees every tool of the slot, under its unqualified name, and returns it, another one, or false to leave it out.
+	// nil keeps all of them.
 	Tools func(Tool) (Tool, bool)
 }
 
@@ -38,8 +39,8 @@ type Visibility string
 const (
 	// VisibilityScope shows a record only to turns of the scope that it was recalled for. It is the default; "" means it.
 	VisibilityScope Visibility = "scope"
-	// VisibilitySession shows a record to every later turn of the session in the same namespace. It is for one trusted audience, and cannot take
-	// back what a model has answered.
+	// VisibilitySession shows a record to every later turn of the session in the same namespace. It is for one trusted
+	// audience, and cannot take back what a model has answered.
 	VisibilitySession Visibility = "session"
 )
 

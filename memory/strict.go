@@ -14,8 +14,8 @@ import (
 	"github.com/recollect-go/recollect/internal/rawjson"
 )
 
-// form is what the JSON of a Go type must look like. encoding/json alone is too lenient for what a model writes: it ignores the case of
-// names, takes a missing member or a null for a zero, and the last of two members of one name.
+// form is what the JSON of a Go type must look like. encoding/json alone is too lenient for what a model writes: it ignores
+// the case of names, takes a missing member or a null for a zero, and the last of two members of one name.
 type form struct {
 	kind     formKind
 	bits     int              // of an integer
@@ -330,8 +330,8 @@ func encode(value any) (json.RawMessage, error) {
 	return text, nil
 }
 
-// replaced reports whether encoding/json has put the escape of U+FFFD into its output, which it does for bytes that are not UTF-8 and for nothing
-// else: U+FFFD itself is written as it is.
+// replaced reports whether encoding/json has put the escape of U+FFFD into its output, which it does for bytes that are not
+// UTF-8 and for nothing else: U+FFFD itself is written as it is.
 func replaced(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {

@@ -16,9 +16,9 @@ type toolset struct {
 	err   error
 }
 
-// tools asks every locked slot for its tools, all at once, and returns them under their qualified names: in slot order, then in the
-// provider's order. A set that fails or is invalid is reported and left out; so is a qualified name that two slots yield. The only error
-// is the end of ctx.
+// tools asks every locked slot for its tools, all at once, and returns them under their qualified names: in slot order, then
+// in the provider's order. A set that fails or is invalid is reported and left out; so is a qualified name that two slots
+// yield. The only error is the end of ctx.
 func (r *round) tools(ctx context.Context, locks []lock, messages []Message, start int) ([]Tool, error) {
 	participants := r.participants(locks, func(h *Handlers) bool { return h.Tools != nil })
 	if len(participants) == 0 {
@@ -122,7 +122,8 @@ func (s *slot) check(t Tool) error {
 	return checkSchema(t.InputSchema)
 }
 
-// checkSchema checks that a schema is one of objects, the only ones that models give as input. What else is in it is not examined.
+// checkSchema checks that a schema is one of objects, the only ones that models give as input. What else is in it is not
+// examined.
 func checkSchema(schema []byte) error {
 	raw, err := rawjson.Compact(schema)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// TurnStart is a turn that the host begins, resumes or completes. Session.ID and Turn.ID are required: they are part of operation ids, so a retry
-// passes the same ones and another turn others. History is durable, with records and their attribution; it is not changed.
+// TurnStart is a turn that the host begins, resumes or completes. Session.ID and Turn.ID are required: they are part of
+// operation ids, so a retry passes the same ones and another turn others. History is durable, with records and their
+// attribution; it is not changed.
 type TurnStart struct {
 	Session     SessionInfo // Node may be left out
 	Turn        Turn        // Start is ignored
@@ -15,8 +16,8 @@ type TurnStart struct {
 	Bookkeeping Bookkeeping
 }
 
-// TurnView is a turn that has started. To commit it, the host stores Records and the turn's input behind its history together with
-// Bookkeeping, in one transaction.
+// TurnView is a turn that has started. To commit it, the host stores Records and the turn's input behind its history
+// together with Bookkeeping, in one transaction.
 type TurnView struct {
 	Records     []Message // to be inserted into the history directly before the turn's input
 	Messages    []Message // what the model sees: the projection of history, records and input
@@ -25,12 +26,13 @@ type TurnView struct {
 	Bookkeeping Bookkeeping
 }
 
-// StartTurn locks every slot, recalls from all of them at once and returns what the model sees, or an error and nothing. The first error in
-// slot order is a *SlotError. When ctx ends it returns at once with an error matching ErrCancelled, and late answers are discarded.
+// StartTurn locks every slot, recalls from all of them at once and returns what the model sees, or an error and nothing. The
+// first error in slot order is a *SlotError. When ctx ends it returns at once with an error matching ErrCancelled, and late
+// answers are discarded.
 //
-// Starting a turn again that was committed asks the providers again. The same answers add nothing, others are an error matching
-// ErrReplay: a host that may have committed the start calls ResumeTurn. Starting a turn that is complete, or one with a lower sequence than a
-// turn that began, is an error matching ErrTurnNotOpen.
+// Starting a turn again that was committed asks the providers again. The same answers add nothing, others are an error
+// matching ErrReplay: a host that may have committed the start calls ResumeTurn. Starting a turn that is complete, or one
+// with a lower sequence than a turn that began, is an error matching ErrTurnNotOpen.
 func (m *Memory) StartTurn(ctx context.Context, r *TurnStart) (*TurnView, error) {
 	round, err := m.beginRound(PhaseTurnStarted, r)
 	if err != nil {
@@ -74,9 +76,9 @@ func (r *round) recallTurn(ctx context.Context, locks []lock, digests []operatio
 	})
 }
 
-// ResumeTurn rebuilds a turn whose start was committed, after a crash or in another process: its locks, view and tools come from the
-// bookkeeping, and no provider is asked for a recall, whatever has changed since. History includes the turn's records, its input and what has followed. An
-// error matches ErrTurnNotOpen when the bookkeeping is not that of the turn.
+// ResumeTurn rebuilds a turn whose start was committed, after a crash or in another process: its locks, view and tools come
+// from the bookkeeping, and no provider is asked for a recall, whatever has changed since. History includes the turn's
+// records, its input and what has followed. An error matches ErrTurnNotOpen when the bookkeeping is not that of the turn.
 func (m *Memory) ResumeTurn(ctx context.Context, r *TurnStart) (*TurnView, error) {
 	round, err := m.beginRound(PhaseTools, r)
 	if err != nil {
@@ -97,11 +99,12 @@ func (m *Memory) ResumeTurn(ctx context.Context, r *TurnStart) (*TurnView, error
 	return view, nil
 }
 
-// CompleteTurn runs the captures of a turn that succeeded, all at once, and waits for all of them. They run on after ctx has ended, for at most
-// the capture timeout. History includes the turn's records, its input and the answer. A turn that failed or was cancelled is not completed.
+// CompleteTurn runs the captures of a turn that succeeded, all at once, and waits for all of them. They run on after ctx has
+// ended, for at most the capture timeout. History includes the turn's records, its input and the answer. A turn that failed
+// or was cancelled is not completed.
 //
-// The bookkeeping says that the turn is complete. It is valid also beside an error of captures, which is the join of all of them and never
-// undoes the turn. An error matching ErrTurnNotOpen says that no capture ran.
+// The bookkeeping says that the turn is complete. It is valid also beside an error of captures, which is the join of all of
+// them and never undoes the turn. An error matching ErrTurnNotOpen says that no capture ran.
 func (m *Memory) CompleteTurn(ctx context.Context, r *TurnStart) (Bookkeeping, error) {
 	round, err := m.beginRound(PhaseTurnCompleted, r)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package rawjson takes JSON apart without changing it: values stay the bytes that were read, so what a program does not know survives
-// a rewrite. It differs from encoding/json where that would lose something in silence: text that is not UTF-8, a surrogate
-// without its partner and a member given twice are errors, and names match exactly.
+// Package rawjson takes JSON apart without changing it: values stay the bytes that were read, so what a program does not
+// know survives a rewrite. It differs from encoding/json where that would lose something in silence: text that is not UTF-8,
+// a surrogate without its partner and a member given twice are errors, and names match exactly.
 package rawjson
 
 import (
