@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/recollect-go/recollect/scope"
 )
@@ -50,6 +51,11 @@ type Handlers struct {
 
 	// Erase removes everything stored under the key. A repeated call succeeds.
 	Erase func(context.Context, *EraseRequest) error
+
+	// Export hands everything stored under the key to the request's Write, one record after another, in the same order every
+	// time. Nothing stored is no record, and no error. An error of Write ends the export and is returned. What Erase
+	// removes is exported, except what is derived from it, such as an index: once erased, there is no record.
+	Export func(context.Context, *ExportRequest) error
 }
 
 // Attach returns h.
@@ -66,7 +72,7 @@ type Item struct {
 
 // Operation says on whose behalf a provider is called. Every request carries one.
 type Operation struct {
-	// ID is the stable name of this call, an idempotency key; "" in tool and erase requests.
+	// ID is the stable name of this call, an idempotency key; "" in tool, erase and export requests.
 	ID        string
 	Key       string
 	Namespace scope.Namespace
@@ -134,4 +140,19 @@ type ToolsRequest struct {
 // EraseRequest asks for the removal of everything under the operation's key.
 type EraseRequest struct {
 	Operation
+}
+
+// ExportRequest asks for everything under the operation's key.
+type ExportRequest struct {
+	Operation
+	// Write takes one record and keeps nothing of it. It is called by one goroutine at a time, before Export returns.
+	Write func(*ExportedRecord) error
+}
+
+// ExportedRecord is one thing that a provider keeps, as its owner may read it.
+type ExportedRecord struct {
+	Kind     string          // what it is, in the provider's words: "document", "note"; not empty
+	ID       string          // names it among those of its kind; "" means that it has no name
+	Content  string          // the text as it is stored, valid UTF-8
+	Metadata json.RawMessage // what is stored with it: one JSON object, or nil
 }
