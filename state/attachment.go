@@ -21,7 +21,7 @@ func (s *Session) Attach(ctx context.Context, name string, data json.RawMessage)
 	if r := s.runIn(ctx); r != nil {
 		return s.attach(r, a)
 	}
-	return s.outside(ctx, currentGoroutine(), func(r *run) error { return s.attach(r, a) })
+	return s.outside(ctx, newHolder(), func(r *run) error { return s.attach(r, a) })
 }
 
 func newAttachment(name string, data json.RawMessage) (member, error) {

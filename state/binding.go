@@ -1,6 +1,9 @@
 package state
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // binding is what a context carries: a session, and the run of the step that the context was made for. A nil run is outside any step.
 type binding struct {
@@ -32,30 +35,30 @@ func (b *binding) read(ctx context.Context, id slotID) (*cell, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	c, owner, err := s.look(b.run, id)
+	c, changing, err := s.look(b.run, id)
 	s.mu.Unlock()
-	if owner != 0 && owner == currentGoroutine() {
+	if changing != 0 && slices.Contains(holdersOnStack(), changing) {
 		return nil, nestedUse(id.name)
 	}
 	return c, err
 }
 
-// look returns the value of a handle as a run sees it, or as it was last committed for a nil run, and which goroutine is changing it.
+// look returns the value of a handle as a run sees it, or as it was last committed for a nil run, and who is changing it.
 // The caller holds the mutex.
-func (s *Session) look(r *run, id slotID) (c *cell, changing goroutine, err error) {
+func (s *Session) look(r *run, id slotID) (c *cell, changing holder, err error) {
 	if err := s.usable(r); err != nil {
 		return nil, 0, err
 	}
 	if r != nil {
 		if sl := r.find(id); sl != nil && sl.cell != nil {
-			return sl.cell, sl.lock.owner, nil
+			return sl.cell, sl.lock.held, nil
 		} else if sl != nil {
-			changing = sl.lock.owner
+			changing = sl.lock.held
 		}
 	}
 	for outer := s.change; r == nil && outer != nil; outer = outer.outer {
-		if sl := outer.find(id); sl != nil && sl.lock.owner != 0 {
-			changing = sl.lock.owner
+		if sl := outer.find(id); sl != nil && sl.lock.held != 0 {
+			changing = sl.lock.held
 		}
 	}
 	c, err = s.committed(id)

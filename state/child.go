@@ -33,15 +33,15 @@ func (s *Session) Child(ctx context.Context, node string) (*Session, error) {
 
 // childNumber returns the number of the child that this call of Child stands for.
 func (s *Session) childNumber(ctx context.Context, node string) (uint64, error) {
-	me := currentGoroutine()
+	h := newHolder()
 	if r := s.runIn(ctx); r != nil {
 		call, err := s.callIn(r, node)
 		if err != nil {
 			return 0, err
 		}
-		return s.register(ctx, me, r, call)
+		return s.register(ctx, h, r, call)
 	}
-	if err := s.enter(ctx, me); err != nil {
+	if err := s.enter(ctx, h); err != nil {
 		return 0, err
 	}
 	defer s.release(&s.gate)
@@ -49,7 +49,7 @@ func (s *Session) childNumber(ctx context.Context, node string) (uint64, error) 
 	if err != nil {
 		return 0, err
 	}
-	number, err := s.register(ctx, me, nil, call)
+	number, err := s.register(ctx, h, nil, call)
 	if err == nil {
 		s.countCall(node)
 	}
@@ -91,12 +91,12 @@ func (s *Session) countCall(node string) {
 }
 
 // register returns the number of a call, which it commits when the call is new.
-func (s *Session) register(ctx context.Context, me goroutine, r *run, call childCall) (uint64, error) {
+func (s *Session) register(ctx context.Context, h holder, r *run, call childCall) (uint64, error) {
 	if number, ok := s.registered(call); ok {
 		return number, nil
 	}
 	var number uint64
-	err := s.commit(ctx, me, func(d *document) error {
+	err := s.commit(ctx, h, func(d *document) error {
 		if err := s.usable(r); err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // commit writes the document that build makes of the committed one, in one conditional write. It returns nil when that is stored.
-func (s *Session) commit(ctx context.Context, me goroutine, build func(*document) error) error {
-	if err := s.acquire(ctx, &s.writing, me); err != nil {
+func (s *Session) commit(ctx context.Context, h holder, build func(*document) error) error {
+	if err := s.acquire(ctx, &s.writing, h); err != nil {
 		return err
 	}
 	defer s.release(&s.writing)
@@ -137,8 +137,8 @@ func (s *Session) lose(conflict error) error {
 }
 
 // ready returns nil when the session knows its checkpoint and can be used.
-func (s *Session) ready(ctx context.Context, me goroutine) error {
-	if err := s.acquire(ctx, &s.writing, me); err != nil {
+func (s *Session) ready(ctx context.Context, h holder) error {
+	if err := s.acquire(ctx, &s.writing, h); err != nil {
 		return err
 	}
 	err := s.settle(ctx)
@@ -159,5 +159,5 @@ func (s *Session) settled(ctx context.Context, r *run) error {
 	if known {
 		return nil
 	}
-	return s.ready(ctx, currentGoroutine())
+	return s.ready(ctx, newHolder())
 }

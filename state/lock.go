@@ -3,67 +3,55 @@ package state
 import (
 	"context"
 	"fmt"
-	"runtime"
+	"slices"
 )
 
-// lock is held by one goroutine at a time. All locks of a session are guarded by its mutex.
+// lock has one holder at a time. All locks of a session are guarded by its mutex.
 type lock struct {
-	owner goroutine
-	free  chan struct{} // closed at the release; nil while nobody waits
+	held holder
+	free chan struct{} // closed at the release; nil while nobody waits
 }
 
-// goroutine identifies a goroutine; 0 is none.
-type goroutine uint64
-
-// currentGoroutine returns the number at the head of the stack trace. It serves only to find out that a wait would be for the waiter
-// itself: the function of an Update receives no context that could tell.
-func currentGoroutine() goroutine {
-	var buf [32]byte
-	n := runtime.Stack(buf[:], false)
-	var id goroutine
-	for _, c := range buf[len("goroutine "):n] {
-		if c < '0' || c > '9' {
-			break
-		}
-		id = 10*id + goroutine(c-'0')
-	}
-	return id
-}
-
-// acquire waits for l until ctx ends. A wait that could never end, because the owner waits for this goroutine, is an error matching
-// ErrNested.
-func (s *Session) acquire(ctx context.Context, l *lock, me goroutine) error {
+// acquire waits until ctx ends for l, and then h holds it. A wait that could never end, because the holder waits for the caller, is an
+// error matching ErrNested.
+func (s *Session) acquire(ctx context.Context, l *lock, h holder) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("state: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for l.owner != 0 {
-		if s.waitsFor(l, me) {
-			return ErrNested
-		}
-		if err := s.wait(ctx, l, me); err != nil {
+	if l.held != 0 {
+		if err := s.wait(ctx, l, holdersOnStack()); err != nil {
 			return err
 		}
 	}
-	l.owner = me
+	l.held = h
 	return nil
 }
 
-// wait returns when l was released, or ctx ended. It gives up the mutex meanwhile.
-func (s *Session) wait(ctx context.Context, l *lock, me goroutine) error {
+// wait returns nil when nobody holds l. mine are the holders that the caller would keep waiting. It gives up the mutex meanwhile.
+func (s *Session) wait(ctx context.Context, l *lock, mine []holder) error {
+	for l.held != 0 {
+		if s.waitsFor(l, mine) {
+			return ErrNested
+		}
+		if err := s.waitOnce(ctx, l, mine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) waitOnce(ctx context.Context, l *lock, mine []holder) error {
 	if l.free == nil {
 		l.free = make(chan struct{})
 	}
-	if s.waiting == nil {
-		s.waiting = map[goroutine]*lock{}
-	}
 	free := l.free
-	s.waiting[me] = l
+	s.setWaiting(mine, l)
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
-		delete(s.waiting, me)
+		s.setWaiting(mine, nil)
 	}()
 	select {
 	case <-free:
@@ -73,13 +61,27 @@ func (s *Session) wait(ctx context.Context, l *lock, me goroutine) error {
 	}
 }
 
-// waitsFor reports whether the owner of l is me, or waits for a lock whose owner is, and so on.
-func (s *Session) waitsFor(l *lock, me goroutine) bool {
-	for l != nil && l.owner != 0 {
-		if l.owner == me {
+// setWaiting notes that the goroutine of some holders waits for l, or for nothing when l is nil.
+func (s *Session) setWaiting(holders []holder, l *lock) {
+	for _, h := range holders {
+		if l == nil {
+			delete(s.waiting, h)
+			continue
+		}
+		if s.waiting == nil {
+			s.waiting = map[holder]*lock{}
+		}
+		s.waiting[h] = l
+	}
+}
+
+// waitsFor reports whether the holder of l is one of mine, or waits for a lock whose holder is, and so on.
+func (s *Session) waitsFor(l *lock, mine []holder) bool {
+	for l != nil && l.held != 0 {
+		if slices.Contains(mine, l.held) {
 			return true
 		}
-		l = s.waiting[l.owner]
+		l = s.waiting[l.held]
 	}
 	return false
 }
@@ -92,7 +94,7 @@ func (s *Session) release(l *lock) {
 
 // releaseLocked is release for a caller who holds the mutex.
 func (s *Session) releaseLocked(l *lock) {
-	l.owner = 0
+	l.held = 0
 	if l.free != nil {
 		close(l.free)
 		l.free = nil

@@ -21,12 +21,12 @@ func (s *Session) Reset(ctx context.Context) error {
 	if s.runIn(ctx) != nil {
 		return fmt.Errorf("%w: a session cannot be reset inside its step", ErrNested)
 	}
-	me := currentGoroutine()
-	if err := s.enter(ctx, me); err != nil {
+	h := newHolder()
+	if err := s.enter(ctx, h); err != nil {
 		return err
 	}
 	defer s.release(&s.gate)
-	if err := s.acquire(ctx, &s.writing, me); err != nil {
+	if err := s.acquire(ctx, &s.writing, h); err != nil {
 		return err
 	}
 	defer s.release(&s.writing)

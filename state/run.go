@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // run is one attempt at a step, or one change outside a step: what it did so far, which nobody else sees before its commit. The
@@ -12,7 +13,8 @@ type run struct {
 	binding            // what the step's context carries
 	step        string // "" outside a step
 	occurrence  int
-	outer       *run // the change outside a step in whose function this one was made
+	holder      holder // of the gate, for a step
+	outer       *run   // the change outside a step in whose function this one was made
 	ended       bool
 	slots       []*slot
 	attachments []member       // a nil raw removes
@@ -39,33 +41,34 @@ func (r *run) find(id slotID) *slot {
 
 // change calls fn with the slot of a handle while nobody else changes it. Outside a step, what fn staged is committed before change returns.
 func (b *binding) change(ctx context.Context, id slotID, fn func(*slot) error) error {
-	me := currentGoroutine()
+	h := newHolder()
 	if b.run != nil {
-		return b.run.hold(ctx, me, id, fn)
+		return b.run.hold(ctx, h, id, fn)
 	}
-	return b.session.outside(ctx, me, func(r *run) error {
+	return b.session.outside(ctx, h, func(r *run) error {
 		if r.outer.holds(id) {
 			return nestedUse(id.name)
 		}
-		return r.hold(ctx, me, id, fn)
+		return r.hold(ctx, h, id, fn)
 	})
 }
 
 // hold calls fn with the run's slot of a handle, locked.
-func (r *run) hold(ctx context.Context, me goroutine, id slotID, fn func(*slot) error) error {
+func (r *run) hold(ctx context.Context, h holder, id slotID, fn func(*slot) error) error {
 	s := r.session
 	sl, err := s.slot(r, id)
 	if err != nil {
 		return err
 	}
-	if err := s.acquire(ctx, &sl.lock, me); err != nil {
+	if err := s.acquire(ctx, &sl.lock, h); err != nil {
 		if errors.Is(err, ErrNested) {
 			return nestedUse(id.name)
 		}
 		return err
 	}
 	defer s.release(&sl.lock)
-	return fn(sl)
+	h.run(func() { err = fn(sl) })
+	return err
 }
 
 // holds reports whether an Update of the handle is under way in r or around it. r may be nil.
@@ -73,7 +76,7 @@ func (r *run) holds(id slotID) bool {
 	for ; r != nil; r = r.outer {
 		r.session.mu.Lock()
 		sl := r.find(id)
-		held := sl != nil && sl.lock.owner != 0
+		held := sl != nil && sl.lock.held != 0
 		r.session.mu.Unlock()
 		if held {
 			return true
@@ -134,12 +137,9 @@ func (s *Session) committed(id slotID) (*cell, error) {
 
 // outside runs a change outside any step while no step runs, and commits what it staged. Within the function of another such change, on
 // its goroutine, it is a commit of its own.
-func (s *Session) outside(ctx context.Context, me goroutine, fn func(*run) error) error {
-	s.mu.Lock()
-	within := s.change != nil && s.gate.owner == me
-	s.mu.Unlock()
-	if !within {
-		if err := s.enter(ctx, me); err != nil {
+func (s *Session) outside(ctx context.Context, h holder, fn func(*run) error) error {
+	if !s.withinChange() {
+		if err := s.enter(ctx, h); err != nil {
 			return err
 		}
 		defer s.release(&s.gate)
@@ -149,25 +149,34 @@ func (s *Session) outside(ctx context.Context, me goroutine, fn func(*run) error
 	if err := fn(r); err != nil {
 		return err
 	}
-	return s.commit(ctx, me, func(d *document) error {
+	return s.commit(ctx, h, func(d *document) error {
 		r.apply(d)
 		return nil
 	})
 }
 
 // enter takes the gate, and brings the session's knowledge of its checkpoint up to date. The caller releases the gate when the error is nil.
-func (s *Session) enter(ctx context.Context, me goroutine) error {
-	if err := s.acquire(ctx, &s.gate, me); err != nil {
+func (s *Session) enter(ctx context.Context, h holder) error {
+	if err := s.acquire(ctx, &s.gate, h); err != nil {
 		if errors.Is(err, ErrNested) {
 			return fmt.Errorf("%w: inside a step, use the context that its function receives; inside an Update, begin neither step nor turn", ErrNested)
 		}
 		return err
 	}
-	if err := s.ready(ctx, me); err != nil {
+	if err := s.ready(ctx, h); err != nil {
 		s.release(&s.gate)
 		return err
 	}
 	return nil
+}
+
+// withinChange reports whether the caller runs inside the function of a change outside a step, which holds the gate.
+func (s *Session) withinChange() bool {
+	s.mu.Lock()
+	holding := s.gate.held
+	changing := s.change != nil
+	s.mu.Unlock()
+	return changing && slices.Contains(holdersOnStack(), holding)
 }
 
 func (s *Session) beginChange() *run {

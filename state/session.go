@@ -63,7 +63,7 @@ type Session struct {
 	shapes    shapes // of the results of steps; has its own mutex
 	gate      lock   // held by the running step, or by what commits outside one
 	writing   lock   // held around a write of the checkpoint
-	waiting   map[goroutine]*lock
+	waiting   map[holder]*lock
 	change    *run           // the innermost change outside a step that is under way
 	began     bool           // a turn has begun since Open
 	seen      map[string]int // completed or replayed occurrences of steps since the turn began, by name

@@ -39,7 +39,8 @@ func Step[T any](ctx context.Context, name string, fn func(context.Context) (T, 
 	if recorded != nil {
 		return replay[T](b.session, name, recorded)
 	}
-	result, err := fn(context.WithValue(ctx, bindingKey{}, &r.binding))
+	var result T
+	r.holder.run(func() { result, err = fn(context.WithValue(ctx, bindingKey{}, &r.binding)) })
 	if err != nil {
 		return zero, err
 	}
@@ -69,7 +70,8 @@ func (s *Session) beginStep(ctx context.Context, name string) (r *run, recorded 
 	if err := checkText("step name", name); err != nil {
 		return nil, nil, err
 	}
-	if err := s.enter(ctx, currentGoroutine()); err != nil {
+	h := newHolder()
+	if err := s.enter(ctx, h); err != nil {
 		return nil, nil, err
 	}
 	s.mu.Lock()
@@ -78,7 +80,7 @@ func (s *Session) beginStep(ctx context.Context, name string) (r *run, recorded 
 		s.releaseLocked(&s.gate)
 		return nil, nil, fmt.Errorf("%w: step %q", ErrNoTurn, name)
 	}
-	r = &run{binding: binding{session: s}, step: name, occurrence: s.seen[name]}
+	r = &run{binding: binding{session: s}, step: name, occurrence: s.seen[name], holder: h}
 	r.run = r
 	if known, ok := s.doc.turn.recordOf(name, r.occurrence); ok {
 		return r, known.result, nil
@@ -111,7 +113,7 @@ func (s *Session) completeStep(ctx context.Context, r *run, result json.RawMessa
 	s.mu.Lock()
 	r.ended = true // what the step's goroutines still do is not part of it
 	s.mu.Unlock()
-	err := s.commit(ctx, s.gate.owner, func(d *document) error {
+	err := s.commit(ctx, r.holder, func(d *document) error {
 		r.apply(d)
 		steps := d.turn.steps
 		d.turn.steps = append(steps[:len(steps):len(steps)], record{name: r.step, result: result})

@@ -18,12 +18,12 @@ func (s *Session) BeginTurn(ctx context.Context, id string) error {
 	if s.runIn(ctx) != nil {
 		return fmt.Errorf("%w: a turn cannot begin inside a step", ErrNested)
 	}
-	me := currentGoroutine()
-	if err := s.enter(ctx, me); err != nil {
+	h := newHolder()
+	if err := s.enter(ctx, h); err != nil {
 		return err
 	}
 	defer s.release(&s.gate)
-	if err := s.acquire(ctx, &s.writing, me); err != nil {
+	if err := s.acquire(ctx, &s.writing, h); err != nil {
 		return err
 	}
 	defer s.release(&s.writing)
