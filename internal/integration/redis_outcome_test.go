@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"net"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -16,35 +15,6 @@ import (
 	"github.com/recollect-go/recollect/internal/docstore"
 	"github.com/recollect-go/recollect/internal/integration/server"
 )
-
-// replyThief lets requests through and steals replies: the server has acted, and the client never learns.
-type replyThief struct {
-	steal atomic.Int32 // how many replies are still to be stolen
-	after func()       // runs between the server's act and the loss
-}
-
-func (r *replyThief) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
-	return &thievedConn{Conn: conn, thief: r}, err
-}
-
-type thievedConn struct {
-	net.Conn
-	thief *replyThief
-}
-
-func (c *thievedConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if err != nil || c.thief.steal.Add(-1) < 0 {
-		c.thief.steal.Store(max(c.thief.steal.Load(), 0))
-		return n, err
-	}
-	if c.thief.after != nil {
-		c.thief.after()
-	}
-	_ = c.Conn.Close()
-	return 0, syscall.ECONNRESET
-}
 
 // shortOf returns a client whose replies the thief can steal; it repeats a command up to retries times.
 func shortOf(t *testing.T, address string, thief *replyThief, retries int) *redis.Client {
@@ -66,7 +36,7 @@ func TestRedisRepeatedWriteIsAppliedOnce(t *testing.T) {
 	key := keyOf("repeated")
 	version := create(t, store, key, []byte("a")) // the script is known from now on
 
-	thief.steal.Store(2)
+	thief.steal(2)
 	version, err := store.Write(t.Context(), key, []byte("b"), version)
 	require.NoError(t, err)
 	require.Equal(t, version, requireContent(t, openRedis(t, redisClient(t, address)), key, []byte("b")))
@@ -81,13 +51,13 @@ func TestRedisLostReplyIsReadBack(t *testing.T) {
 	key := keyOf("read back")
 	version := create(t, store, key, []byte("a"))
 
-	thief.steal.Store(1)
+	thief.steal(1)
 	version, err := store.Write(t.Context(), key, []byte("b"), version)
 	require.NoError(t, err)
 	require.Equal(t, version, requireContent(t, store, key, []byte("b")))
 
 	require.NoError(t, deleteOnce(t, store, version)) // its script is known from now on
-	thief.steal.Store(1)
+	thief.steal(1)
 	require.NoError(t, store.Delete(t.Context(), key, version))
 	_, _, err = store.Read(t.Context(), key)
 	require.ErrorIs(t, err, fs.ErrNotExist)
@@ -120,7 +90,7 @@ func TestRedisOverwrittenWriteIsUnknown(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			thief.steal.Store(1)
+			thief.steal(1)
 			_, err := store.Write(t.Context(), key, []byte("b"), version)
 			require.ErrorIs(t, err, docstore.ErrUnknownOutcome)
 			require.NotErrorIs(t, err, docstore.ErrConflict)
@@ -145,7 +115,7 @@ func TestRedisRecreatedAfterDeleteIsUnknown(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	thief.steal.Store(1)
+	thief.steal(1)
 	err := store.Delete(t.Context(), key, version)
 	require.ErrorIs(t, err, docstore.ErrUnknownOutcome)
 	require.NotErrorIs(t, err, docstore.ErrConflict)
