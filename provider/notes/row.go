@@ -1,0 +1,93 @@
+package notes
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/recollect-go/recollect/provider/notes/internal/analysis"
+)
+
+// row is a note as it is stored.
+type row struct {
+	seq                       int64
+	kind                      Kind
+	created, updated, expires int64 // milliseconds, 0 for never
+	version                   int
+	body                      []byte
+	details                   details
+	terms                     []byte
+}
+
+// details is the JSON of a note's provenance.
+type details struct {
+	V       int        `json:"v"`
+	Source  Source     `json:"source,omitempty"`
+	Author  string     `json:"author,omitempty"`
+	Role    string     `json:"role,omitempty"`
+	Session string     `json:"session,omitempty"`
+	Turn    string     `json:"turn,omitempty"`
+	Said    *time.Time `json:"said,omitempty"`
+}
+
+const detailsVersion = 1
+
+func encodeDetails(p *Provenance) (string, error) {
+	d := details{V: detailsVersion, Source: p.Source, Author: p.Author, Role: p.Role, Session: p.Session, Turn: p.Turn}
+	if !p.Said.IsZero() {
+		d.Said = &p.Said
+	}
+	out, err := json.Marshal(d)
+	return string(out), err
+}
+
+func (d *details) provenance() Provenance {
+	p := Provenance{Source: d.Source, Author: d.Author, Role: d.Role, Session: d.Session, Turn: d.Turn}
+	if d.Said != nil {
+		p.Said = *d.Said
+	}
+	return p
+}
+
+// scanRow reads noteColumns and terms.
+func scanRow(scan scanner) (row, error) {
+	var r row
+	var text string
+	if err := scan(&r.seq, &r.kind, &r.created, &r.updated, &r.expires, &r.version, &r.body, &text, &r.terms); err != nil {
+		return row{}, err
+	}
+	if err := json.Unmarshal([]byte(text), &r.details); err != nil || r.details.V != detailsVersion {
+		return row{}, fmt.Errorf("%w: details of note %d", ErrMalformed, r.seq)
+	}
+	return r, nil
+}
+
+func (r *row) note(scope int64) Note {
+	return Note{
+		ID:         noteID(scope, r.seq),
+		Kind:       r.kind,
+		Text:       string(r.body),
+		Provenance: r.details.provenance(),
+		Created:    moment(r.created),
+		Updated:    moment(r.updated),
+		Expires:    moment(r.expires),
+		Version:    r.version,
+	}
+}
+
+func (r *row) text() (analysis.Text, error) { return decodeTerms(r.seq, r.terms) }
+
+func decodeTerms(seq int64, data []byte) (analysis.Text, error) {
+	t, err := analysis.Decode(data)
+	if err != nil {
+		return t, fmt.Errorf("%w: terms of note %d", ErrMalformed, seq)
+	}
+	return t, nil
+}
+
+func moment(milliseconds int64) time.Time {
+	if milliseconds == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(milliseconds).UTC()
+}
