@@ -82,7 +82,7 @@ func (m *Memory) CompleteCompaction(ctx context.Context, r *Compaction) (*Compac
 		return nil, err
 	}
 	locks := slices.Clone(r.Bookkeeping.locks())
-	before, err := project(locks, history)
+	before, err := project(locks, history, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -120,10 +120,10 @@ func (r *Compaction) checkpointed() ([]Message, error) {
 func (r *round) recallCompacted(ctx context.Context, c *Compaction, locks []lock, messages []Message) ([]participant, error) {
 	participants := r.participants(locks, func(h *Handlers) bool { return h.RecallCompacted != nil })
 	request := CompactionCompleted{Turn: r.turnIn(messages), ModelID: c.ModelID}
-	return r.recall(ctx, participants, c.Bookkeeping.digests(), func(ctx context.Context, s *slot, o Operation) ([]Item, error) {
+	return r.recall(ctx, participants, c.Bookkeeping.digests(), func(s *slot, o Operation) recaller {
 		own := request
 		own.Operation, own.Messages, own.Turn = o, slices.Clone(messages), own.Turn.clone()
-		return s.handlers.RecallCompacted(ctx, &own)
+		return func(ctx context.Context) ([]Item, error) { return s.handlers.RecallCompacted(ctx, &own) }
 	})
 }
 

@@ -41,7 +41,7 @@ func (b Bookkeeping) Commit(history []Message, batches []Batch) ([]Message, Book
 			return nil, b, &SlotError{batch.Slot, PhaseTurnStarted, err}
 		}
 	}
-	before, err := project(locks, history)
+	before, err := project(locks, history, 0)
 	if err != nil {
 		return nil, b, err
 	}

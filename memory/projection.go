@@ -10,7 +10,7 @@ import (
 // scope. A keyed record that a later one replaced is left out. Attributions are taken off; other metadata stays. The history
 // is not changed. A malformed attribution is an error matching ErrAttribution.
 func (b Bookkeeping) Project(history []Message) ([]Message, error) {
-	p, err := project(b.locks(), history)
+	p, err := project(b.locks(), history, 0)
 	return p.messages, err
 }
 
@@ -20,9 +20,10 @@ type projection struct {
 	latest   map[identity]*message // the bare form of every keyed record in messages
 }
 
-// project projects a history. It fills the view from its end, since the last record of an item is the one that counts.
-func project(locks []lock, history []Message) (projection, error) {
-	view, at := make([]Message, len(history)), len(history)
+// project projects a history. It fills the view from its end, since the last record of an item is the one that counts, and
+// leaves room for more messages behind it.
+func project(locks []lock, history []Message, room int) (projection, error) {
+	view, at := make([]Message, len(history), len(history)+room), len(history)
 	var latest map[identity]*message
 	for i := len(history) - 1; i >= 0; i-- {
 		m := history[i].m
@@ -48,12 +49,11 @@ func project(locks []lock, history []Message) (projection, error) {
 }
 
 // with returns the view after records were committed, and a turn's input after them: the new records take the place of those
-// that they replace.
+// that they replace. It writes behind the messages of p, where project has left room.
 func (p projection) with(c committed, input []Message) []Message {
-	view := make([]Message, 0, len(p.messages)+len(c.records)+len(input))
-	if len(c.replaced) == 0 {
-		view = append(view, p.messages...)
-	} else {
+	view := p.messages
+	if len(c.replaced) > 0 {
+		view = make([]Message, 0, len(p.messages)+len(c.records)+len(input))
 		for _, m := range p.messages {
 			if !slices.Contains(c.replaced, m.m) {
 				view = append(view, m)

@@ -54,12 +54,15 @@ func (r *round) prepare(p *participant, name CallName) {
 	}
 }
 
-// recaller calls the provider's recall of one phase.
-type recaller func(context.Context, *slot, Operation) ([]Item, error)
+// recaller calls a provider with a request of its own.
+type recaller func(context.Context) ([]Item, error)
+
+// asker prepares the recall of one slot.
+type asker func(*slot, Operation) recaller
 
 // recall asks every participant at once, and returns them with their answers, in slot order, or the first error in slot
 // order. A best-effort slot that failed is left out, and its lock is marked.
-func (r *round) recall(ctx context.Context, participants []participant, digests []operationDigest, ask recaller) ([]participant, error) {
+func (r *round) recall(ctx context.Context, participants []participant, digests []operationDigest, ask asker) ([]participant, error) {
 	err := gather(ctx, len(participants), func(i int) {
 		p := &participants[i]
 		p.err = errGone
@@ -82,10 +85,10 @@ func (r *round) recall(ctx context.Context, participants []participant, digests 
 	return answered, nil
 }
 
-func (r *round) recallOne(ctx context.Context, p *participant, digests []operationDigest, ask recaller) (a answer, err error) {
+func (r *round) recallOne(ctx context.Context, p *participant, digests []operationDigest, ask asker) (a answer, err error) {
 	r.prepare(p, CallSearch)
 	err = r.m.call(ctx, &p.call, func(ctx context.Context) (int, error) {
-		items, err := r.items(ctx, p, ask)
+		items, err := within(ctx, p.slot.Timeout, ask(p.slot, r.operation(p.lock, p.call.OperationID)))
 		if err != nil {
 			return 0, failed(err)
 		}
@@ -95,14 +98,6 @@ func (r *round) recallOne(ctx context.Context, p *participant, digests []operati
 		return len(items), a.compare(digests)
 	})
 	return a, err
-}
-
-func (r *round) items(ctx context.Context, p *participant, ask recaller) ([]Item, error) {
-	operation := r.operation(p.lock, p.call.OperationID)
-	if p.slot.Timeout <= 0 {
-		return ask(ctx, p.slot, operation)
-	}
-	return within(ctx, p.slot.Timeout, func(ctx context.Context) ([]Item, error) { return ask(ctx, p.slot, operation) })
 }
 
 // storer calls the provider's capture of one phase.

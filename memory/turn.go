@@ -45,7 +45,7 @@ func (m *Memory) StartTurn(ctx context.Context, r *TurnStart) (*TurnView, error)
 	if err != nil {
 		return nil, err
 	}
-	before, err := project(locks, r.History)
+	before, err := project(locks, r.History, len(r.Turn.Input)+roomForRecords)
 	if err != nil {
 		return nil, err
 	}
@@ -64,15 +64,15 @@ func (m *Memory) StartTurn(ctx context.Context, r *TurnStart) (*TurnView, error)
 	return view, nil
 }
 
+// roomForRecords is how many records a turn usually adds at most. More of them cost another copy of the view.
+const roomForRecords = 16
+
 // recallTurn asks every locked slot what the model should see.
 func (r *round) recallTurn(ctx context.Context, locks []lock, digests []operationDigest, before []Message) ([]participant, error) {
 	participants := r.participants(locks, func(h *Handlers) bool { return h.Recall != nil })
-	return r.recall(ctx, participants, digests, func(ctx context.Context, s *slot, o Operation) ([]Item, error) {
-		return s.handlers.Recall(ctx, &TurnStarted{
-			Operation: o,
-			Messages:  slices.Clone(before),
-			Turn:      r.turn.startingAt(len(before)),
-		})
+	return r.recall(ctx, participants, digests, func(s *slot, o Operation) recaller {
+		request := &TurnStarted{Operation: o, Messages: slices.Clone(before), Turn: r.turn.startingAt(len(before))}
+		return func(ctx context.Context) ([]Item, error) { return s.handlers.Recall(ctx, request) }
 	})
 }
 
