@@ -33,7 +33,12 @@ func sqliteFile(t testing.TB) string { return filepath.Join(t.TempDir(), "recoll
 
 func sqliteConnector(t testing.TB, path string) driver.Connector {
 	t.Helper()
-	connector, err := sqlite.NewConnector(sqliteDSN(path))
+	return sqliteConnectorWith(t, sqliteDSN(path))
+}
+
+func sqliteConnectorWith(t testing.TB, dsn string) driver.Connector {
+	t.Helper()
+	connector, err := sqlite.NewConnector(dsn)
 	require.NoError(t, err)
 	return connector
 }
