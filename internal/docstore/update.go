@@ -48,7 +48,7 @@ func (u *Updater) Update(ctx context.Context, key string, decide Decision) error
 
 	var sent []byte  // by the last write
 	var unsure error // about the outcome of the last write
-	return retry(ctx, func() error {
+	return Retry(ctx, func() error {
 		current, version, err := readOrAbsent(ctx, u.store, key)
 		if err != nil {
 			return errors.Join(unsure, err)
@@ -72,7 +72,7 @@ func (u *Updater) Erase(ctx context.Context, key string) error {
 		return d.erase(ctx, key)
 	}
 	var unsure error // about the outcome of the last delete
-	return retry(ctx, func() error {
+	return Retry(ctx, func() error {
 		current, version, err := readOrAbsent(ctx, u.store, key)
 		if err != nil {
 			return errors.Join(unsure, err)
@@ -106,9 +106,9 @@ func readOrAbsent(ctx context.Context, store Store, key string) ([]byte, string,
 	return content, version, err
 }
 
-// retry calls try until it returns something else than a conflict or an unknown outcome, or ctx ends, or it has tried
-// often enough.
-func retry(ctx context.Context, try func() error) error {
+// Retry calls try until it returns something else than a conflict or an unknown outcome, or ctx ends, or it has tried
+// often enough. try begins with a fresh look at the document every time.
+func Retry(ctx context.Context, try func() error) error {
 	pause := firstPause
 	for n := 0; ; n++ {
 		err := try()
