@@ -73,17 +73,27 @@ func (b *binding) append(dst []byte) ([]byte, error) {
 	dst = append(dst, owner...)
 	dst = append(dst, `,"turn":`...)
 	dst = b.turn.append(dst)
-	dst = append(dst, `,"session":{"id":`...)
-	dst = ecma.AppendQuote(dst, b.session.ID)
+	dst = append(dst, `,"session":`...)
+	if dst, err = appendSession(dst, &b.session); err != nil {
+		return nil, err
+	}
+	return append(dst, '}'), nil
+}
+
+// appendSession writes a session's identity, without the channel's attributes.
+func appendSession(dst []byte, s *SessionInfo) ([]byte, error) {
+	dst = append(dst, `{"id":`...)
+	dst = ecma.AppendQuote(dst, s.ID)
 	dst = append(dst, `,"node":`...)
-	dst = ecma.AppendQuote(dst, b.session.Node)
-	if dst, err = appendPrincipal(dst, "current", b.session.Current); err != nil {
+	dst = ecma.AppendQuote(dst, s.Node)
+	dst, err := appendPrincipal(dst, "current", s.Current)
+	if err != nil {
 		return nil, err
 	}
-	if dst, err = appendPrincipal(dst, "initiator", b.session.Initiator); err != nil {
+	if dst, err = appendPrincipal(dst, "initiator", s.Initiator); err != nil {
 		return nil, err
 	}
-	return append(dst, '}', '}'), nil
+	return append(dst, '}'), nil
 }
 
 func appendPrincipal(dst []byte, name string, p *scope.Principal) ([]byte, error) {

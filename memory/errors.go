@@ -70,6 +70,9 @@ var (
 	// ErrConfig: New was given something that cannot work. Every problem is in the error.
 	ErrConfig = errors.New("memory: invalid configuration")
 
+	// ErrOutboxRecord: the record of a turn is too large for the outbox. Nothing of the turn was captured.
+	ErrOutboxRecord = errors.New("record is too large")
+
 	// ErrSummary: the summarizer of a compaction failed or returned nothing. The history is as it was.
 	ErrSummary = errors.New("memory: no summary")
 

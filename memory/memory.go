@@ -27,6 +27,9 @@ type Options struct {
 	// CaptureTimeout bounds the captures of one turn or compaction, which outlive the request's context. 0 means
 	// DefaultCaptureTimeout.
 	CaptureTimeout time.Duration
+	// Outbox makes the captures of completed turns survive a crash and an outage; see Outbox, also for what captures see then. nil means
+	// that a capture that fails is reported, and lost.
+	Outbox *Outbox
 	// Validator checks the input of a tool call against the tool's schema, before the call. nil means that only its form is
 	// checked: one JSON object.
 	Validator SchemaValidator
@@ -46,6 +49,7 @@ type Memory struct {
 	observer       Observer
 	development    bool
 	captureTimeout time.Duration
+	outbox         *Outbox
 	validator      SchemaValidator
 	bindingKey     []byte
 }

@@ -49,6 +49,7 @@ func (o *Options) memory() *Memory {
 		log:            o.Logger,
 		development:    o.Development,
 		captureTimeout: o.CaptureTimeout,
+		outbox:         o.Outbox,
 		validator:      o.Validator,
 		bindingKey:     slices.Clone(o.BindingKey),
 	}

@@ -106,14 +106,20 @@ type storer func(context.Context, *slot, Operation) error
 // capture runs the captures of all participants at once and waits for all of them, each for at most the capture timeout. The
 // error joins all of theirs, in slot order, without those of best-effort slots, which are reported.
 func (r *round) capture(ctx context.Context, participants []participant, store storer) error {
-	err := gather(ctx, len(participants), func(i int) {
-		p := &participants[i]
-		p.err = errGone
-		p.err = r.captureOne(ctx, p, store)
-	})
+	err := gather(ctx, len(participants), func(i int) { r.captureInto(ctx, &participants[i], store) })
 	if err != nil {
 		return err
 	}
+	return r.captureErrors(ctx, participants)
+}
+
+func (r *round) captureInto(ctx context.Context, p *participant, store storer) {
+	p.err = errGone
+	p.err = r.captureOne(ctx, p, store)
+}
+
+// captureErrors joins the errors of captures that have ended.
+func (r *round) captureErrors(ctx context.Context, participants []participant) error {
 	var errs []error
 	for i := range participants {
 		if p := &participants[i]; p.err != nil {

@@ -105,6 +105,10 @@ func (m *Memory) ResumeTurn(ctx context.Context, r *TurnStart) (*TurnView, error
 //
 // The bookkeeping says that the turn is complete. It is valid also beside an error of captures, which is the join of all of
 // them and never undoes the turn. An error matching ErrTurnNotOpen says that no capture ran.
+//
+// With Options.Outbox, captures that fail are tried again later. When the turn cannot be recorded in it, no capture ran, the turn
+// stays open, and CompleteTurn can be called again. A host that fails such a turn instead, after an error matching
+// filememory.ErrUnknownOutcome, may see it captured.
 func (m *Memory) CompleteTurn(ctx context.Context, r *TurnStart) (Bookkeeping, error) {
 	round, err := m.beginRound(PhaseTurnCompleted, r)
 	if err != nil {
@@ -118,7 +122,10 @@ func (m *Memory) CompleteTurn(ctx context.Context, r *TurnStart) (Bookkeeping, e
 		return r.Bookkeeping, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	err = round.captureTurn(ctx, r.Bookkeeping.locks(), messages)
+	begun, err := round.captureTurn(ctx, r.Bookkeeping.locks(), messages)
+	if !begun {
+		return r.Bookkeeping, err
+	}
 	if err != nil {
 		m.log.ErrorContext(ctx, "memory: capture of a completed turn failed", "turn", r.Turn.ID, "error", err)
 	}
@@ -126,10 +133,14 @@ func (m *Memory) CompleteTurn(ctx context.Context, r *TurnStart) (Bookkeeping, e
 	return r.Bookkeeping.completed(), err
 }
 
-func (r *round) captureTurn(ctx context.Context, locks []lock, messages []Message) error {
+// captureTurn runs the captures of the turn, unless they cannot be recorded in the outbox that there is for them.
+func (r *round) captureTurn(ctx context.Context, locks []lock, messages []Message) (begun bool, err error) {
+	participants := r.participants(locks, canCapture)
 	start := r.turn.begin(messages)
-	participants := r.participants(locks, func(h *Handlers) bool { return h.CaptureTurn != nil })
-	return r.capture(ctx, participants, func(ctx context.Context, s *slot, o Operation) error {
+	if r.m.outbox != nil {
+		return r.captureRecorded(ctx, participants, messages[start:])
+	}
+	return true, r.capture(ctx, participants, func(ctx context.Context, s *slot, o Operation) error {
 		return s.handlers.CaptureTurn(ctx, &TurnCompleted{
 			Operation: o,
 			Messages:  slices.Clone(messages),
