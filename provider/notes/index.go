@@ -9,9 +9,7 @@ import (
 // termsOf returns the terms by which a note is found: those of its text, of its author's name and of its date.
 func termsOf(text string, p *Provenance) analysis.Text {
 	terms := analysis.Of(text)
-	author := analysis.Of(p.Author)
-	terms.Extra = append(terms.Extra, author.Words...)
-	terms.Extra = append(terms.Extra, author.Extra...)
+	terms.Extra = append(terms.Extra, analysis.NameTerms(p.Author)...)
 	if !p.Said.IsZero() {
 		terms.Extra = append(terms.Extra, analysis.DateTerms(p.Said)...)
 	}

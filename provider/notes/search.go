@@ -41,7 +41,11 @@ func (s *Store) search(ctx context.Context, key string, r *SearchRequest) (*Foun
 	if err != nil || scope.number == 0 {
 		return new(Found), err
 	}
-	l := &look{Store: s, ctx: ctx, key: key, scope: scope, terms: analysis.Question(r.Query).Terms, limit: [3]int{Fact: r.Facts, Utterance: r.Utterances}}
+	q := analysis.Question(r.Query)
+	l := &look{
+		Store: s, ctx: ctx, key: key, scope: scope, terms: append(q.Words, q.Hints...),
+		limit: [3]int{Fact: r.Facts, Utterance: r.Utterances},
+	}
 	if s.opts.Embedder != nil && (r.Facts > 0 || r.Utterances > 0) {
 		vectors, err := s.embed(ctx, &EmbedRequest{Texts: []string{r.Query}, Query: true})
 		if err != nil {

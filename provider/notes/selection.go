@@ -73,7 +73,7 @@ func (s *Store) selection(ctx context.Context, key, query string) (*Selection, e
 		return &Selection{}, err
 	}
 	const some = 1 // of each kind; how many is decided here
-	l := &look{Store: s, ctx: ctx, key: key, scope: scope, terms: analysis.Question(query).Terms, limit: [3]int{Fact: some, Utterance: some}}
+	l := &look{Store: s, ctx: ctx, key: key, scope: scope, terms: analysis.Question(query).Words, limit: [3]int{Fact: some, Utterance: some}}
 	found, err := l.lookUp()
 	if err != nil {
 		return nil, err

@@ -51,9 +51,9 @@ func Decode(data []byte) (Text, error) {
 	return Text{Words: terms[:words:words], Extra: terms[words:]}, nil
 }
 
-// Distinct returns every term of t once, in ascending order.
+// Distinct returns every term by which t is looked up once, in ascending order.
 func (t Text) Distinct() []Term {
 	all := slices.Concat(t.Words, t.Extra)
 	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.DeleteFunc(slices.Compact(all), func(term Term) bool { return term == Asks })
 }

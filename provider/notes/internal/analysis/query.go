@@ -2,8 +2,10 @@ package analysis
 
 // Query is an analysed question.
 type Query struct {
-	// Terms are distinct, in the order of the text. Stop words are not among them, unless there is nothing else.
-	Terms []Term
+	// Words are the distinct terms of its words, in their order. Stop words are not among them, unless there is nothing else.
+	Words []Term
+	// Hints are terms for dates that it names, and for what it asks for.
+	Hints []Term
 }
 
 // MaxTerms is how many terms of a query are looked up. Of a longer one the first ones and the last ones are.
@@ -15,11 +17,14 @@ func Question(text string) Query {
 	if len(words) == 0 {
 		words = terms(text, nil)
 	}
-	q := Query{Terms: distinct(append(words, dateTerms(text)...))}
-	if len(q.Terms) > MaxTerms {
-		q.Terms = append(q.Terms[:MaxTerms/2], q.Terms[len(q.Terms)-MaxTerms/2:]...)
+	words = distinct(words)
+	if len(words) > MaxTerms {
+		words = append(words[:MaxTerms/2], words[len(words)-MaxTerms/2:]...)
 	}
-	return q
+	if len(text) > maxMarked {
+		return Query{Words: words}
+	}
+	return Query{words, distinct(append(dateTerms(text), expected(text)...))}
 }
 
 func terms(text string, stop func([]byte) bool) []Term {

@@ -11,7 +11,7 @@ var stopWords = func() map[string]bool {
 		don done each ever every few for from get gets getting give given go goes going got had has have having he her here hers herself him himself
 		his how i if in into is isn it its itself just know let like ll made make many may me might more most much must my myself no nor not now of
 		off on once one only or other our ours out over own please re same say says she should so some someone something such tell than that the
-		their theirs them themselves then there these they thing things this those through to too under until up us use used ve very want was we
+		their theirs them themselves then there these they thing things this those through to too under until up us use used ve very want was we went
 		were what whats when where whether which while who whom whose why will with would you your yours yourself`) {
 		words[word] = true
 	}

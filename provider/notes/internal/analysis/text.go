@@ -1,14 +1,13 @@
 package analysis
 
-import (
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Text is an analysed text.
 type Text struct {
 	// Words are the terms in their order, so that a position in it is a position in the text.
 	Words []Term
-	// Extra are more terms by which the text is found: characters of which Words has the pairs, and words of which it has the first letters.
+	// Extra are more terms by which the text is found: characters of which Words has the pairs, words of which it has the first letters, and what is
+	// known about the text besides its words.
 	Extra []Term
 }
 
@@ -16,7 +15,17 @@ type Text struct {
 func Of(text string) Text {
 	r := reader{}
 	r.read(text)
+	r.out.Extra = append(r.out.Extra, marks(text)...)
 	return r.out
+}
+
+// NameTerms returns the terms by which a note is found by a name that belongs to it. They count twice: who said something is surer to be meant
+// by a name than who is spoken to.
+func NameTerms(name string) []Term {
+	r := reader{}
+	r.read(name)
+	terms := append(r.out.Words, r.out.Extra...)
+	return append(terms, terms...)
 }
 
 // reader takes a text apart.
@@ -102,6 +111,9 @@ func (r *reader) endWord(apostrophe bool) {
 func (r *reader) emit() {
 	switch {
 	case r.ascii:
+		if base, ok := baseForms[string(r.word)]; ok {
+			r.word = append(r.word[:0], base...)
+		}
 		r.out.Words = append(r.out.Words, termOf(stem(r.word)))
 	case truncated(r.first):
 		cut := firstLetters(r.word)

@@ -13,8 +13,8 @@ const Near = 2
 
 // before and after say which part of the score of the notes before and after a note, by distance, it gets.
 var (
-	before = [Near + 1]float64{1: 0.4, 2: 0.2}
-	after  = [Near + 1]float64{1: 0.25, 2: 0.1}
+	before = [Near + 1]float64{1: 0.35, 2: 0.15}
+	after  = [Near + 1]float64{1: 0.2, 2: 0.1}
 )
 
 // WithNeighbours adds to each score a part of the best score nearby in the same thread. notes is ordered by Number.

@@ -8,9 +8,9 @@ import (
 
 // Notes are short, so a term's second occurrence says little (k1) and their length not much (b). An extra term is a name, a date or a single character.
 const (
-	k1          = 1.0
-	b           = 0.5
-	extraWeight = 0.9
+	k1          = 0.8
+	b           = 0.35
+	extraWeight = 1.2
 )
 
 // Terms of a query at most reach positions apart in a note add nearness of the smaller weight, divided by their distance.
@@ -24,6 +24,9 @@ type Collection struct {
 	Notes int     // how many there are
 	Words float64 // how many words one has on average
 }
+
+// asked is what part of its score a note gets that is a question: it has the words of its repetition, but not the answer.
+const asked = 0.75
 
 // Scorer scores notes for one query. It may be used by one goroutine at a time.
 type Scorer struct {
@@ -69,7 +72,11 @@ func (s *Scorer) Score(t analysis.Text) float64 {
 		}
 		last, lastAt = i, at
 	}
+	share := 1.0
 	for _, term := range t.Extra {
+		if term == analysis.Asks {
+			share = asked
+		}
 		if i, ok := s.terms[term]; ok {
 			s.count[i] += extraWeight
 		}
@@ -83,5 +90,5 @@ func (s *Scorer) Score(t analysis.Text) float64 {
 		}
 	}
 	// However often terms stand together, it adds at most half of what they are worth.
-	return sum + min(nearness*near, matched/2)
+	return share * (sum + min(nearness*near, matched/2))
 }
