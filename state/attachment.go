@@ -10,9 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Attach keeps data under a name with the session, beside the handles' values: the snapshot of the conversation, for example. With the
-// context of a step it is committed with the step, so both are stored or neither; outside one it is committed at once. It stays over
-// turns until it is replaced, removed by nil data, or Reset. data is any JSON; it is copied.
+// Attach keeps data under a name with the session, beside the handles' values: the snapshot of the conversation, for
+// example. With the context of a step it is committed with the step, so both are stored or neither; outside one it is
+// committed at once. It stays over turns until it is replaced, removed by nil data, or Reset. data is any JSON; it is
+// copied.
 func (s *Session) Attach(ctx context.Context, name string, data json.RawMessage) error {
 	a, err := newAttachment(name, data)
 	if err != nil {
@@ -47,16 +48,13 @@ func (s *Session) attach(r *run, a member) error {
 	return nil
 }
 
-// Attachment returns a copy of what is attached under a name: inside a step as the step has left it so far, outside as it was last
-// committed. An error matching ErrNoAttachment reports that there is nothing.
+// Attachment returns a copy of what is attached under a name: inside a step as the step has left it so far, outside as it
+// was last committed. An error matching ErrNoAttachment reports that there is nothing.
 func (s *Session) Attachment(ctx context.Context, name string) (json.RawMessage, error) {
 	r := s.runIn(ctx)
-	if err := s.settled(ctx, r); err != nil {
-		return nil, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.usable(r); err != nil {
+	if err := s.usableNow(ctx, r); err != nil {
 		return nil, err
 	}
 	raw := attachmentIn(s.doc.attachments, name)
@@ -80,7 +78,8 @@ func attachmentIn(all []member, name string) json.RawMessage {
 	return nil
 }
 
-// withMember returns members, sorted by name, with m replaced, or removed when it has no JSON. It never changes its argument.
+// withMember returns members, sorted by name, with m replaced, or removed when it has no JSON. It never changes its
+// argument.
 func withMember(members []member, m member) []member {
 	i, ok := slices.BinarySearchFunc(members, m.name, memberByName)
 	next := slices.Clone(members)

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// binding is what a context carries: a session, and the run of the step that the context was made for. A nil run is outside any step.
+// binding is what a context carries: a session, and the run of the step that the context was made for. A nil run is
+// outside any step.
 type binding struct {
 	session *Session
 	run     *run
@@ -31,10 +32,11 @@ func (s *Session) runIn(ctx context.Context) *run {
 // read returns the cell of a handle as this context sees it, or nil when it has none yet.
 func (b *binding) read(ctx context.Context, id slotID) (*cell, error) {
 	s := b.session
-	if err := s.settled(ctx, b.run); err != nil {
+	s.mu.Lock()
+	if err := s.usableNow(ctx, b.run); err != nil {
+		s.mu.Unlock()
 		return nil, err
 	}
-	s.mu.Lock()
 	c, changing, err := s.look(b.run, id)
 	s.mu.Unlock()
 	if changing != 0 && slices.Contains(holdersOnStack(), changing) {
@@ -46,13 +48,11 @@ func (b *binding) read(ctx context.Context, id slotID) (*cell, error) {
 // look returns the value of a handle as a run sees it, or as it was last committed for a nil run, and who is changing it.
 // The caller holds the mutex.
 func (s *Session) look(r *run, id slotID) (c *cell, changing holder, err error) {
-	if err := s.usable(r); err != nil {
-		return nil, 0, err
-	}
 	if r != nil {
-		if sl := r.find(id); sl != nil && sl.cell != nil {
-			return sl.cell, sl.lock.held, nil
-		} else if sl != nil {
+		if sl := r.find(id); sl != nil {
+			if sl.cell != nil {
+				return sl.cell, sl.lock.held, nil
+			}
 			changing = sl.lock.held
 		}
 	}

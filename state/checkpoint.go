@@ -16,7 +16,8 @@ const (
 // timeLayout is RFC 3339 in UTC with milliseconds.
 const timeLayout = "2006-01-02T15:04:05.000Z07:00"
 
-// appendCheckpoint appends the JSON of a document. Stored JSON is copied as it is. Its parts come in a fixed order, so one document has one JSON.
+// appendCheckpoint appends the JSON of a document. Stored JSON is copied as it is. Its parts come in a fixed order, so
+// one document has one JSON.
 func appendCheckpoint(dst []byte, id ID, d *document) []byte {
 	dst = append(dst, `{"format":"`+checkpointFormat+`","version":`...)
 	dst = strconv.AppendInt(dst, checkpointVersion, 10)

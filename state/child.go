@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// Child returns the session of a sub-agent: a session of its own, which shares no value, step or lock with s, in the same store and with
-// the same options. node names the sub-agent; a copy of the root has the node RootNode and is a child too.
+// Child returns the session of a sub-agent: a session of its own, which shares no value, step or lock with s, in the same
+// store and with the same options. node names the sub-agent; a copy of the root has the node RootNode and is a child too.
 //
-// The child's id belongs to the turn, the step and its occurrence in which Child is called, and the count of calls for that node in it: when the
-// step runs again after a crash, the same call finds the same child, with what it had stored; other steps, turns and sessions never do.
-// So call Child for one node in a fixed order. Outside a step the count begins with the turn. Inside one, ctx is the step's.
+// The child's id belongs to the turn, the step and its occurrence in which Child is called, and the count of calls for
+// that node in it: when the step runs again after a crash, the same call finds the same child, with what it had stored;
+// other steps, turns and sessions never do. So call Child for one node in a fixed order. Outside a step the count begins
+// with the turn. Inside one, ctx is the step's.
 //
-// A child is entered in the checkpoint of s, in a write of its own, before it is returned for the first time: so Reset finds it.
-// Errors match ErrNoTurn, ErrStale, or are those of a commit and of Open.
+// A child is entered in the checkpoint of s, in a write of its own, before it is returned for the first time: so Reset
+// finds it. Errors match ErrNoTurn, ErrStale, or are those of a commit and of Open.
 func (s *Session) Child(ctx context.Context, node string) (*Session, error) {
 	if err := checkText("node", node); err != nil {
 		return nil, err

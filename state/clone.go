@@ -2,8 +2,8 @@ package state
 
 import "reflect"
 
-// clone sets dst, a zero value, to a deep copy of src. The shape is exact: the copy is what encoding and decoding src would give,
-// only faster.
+// clone sets dst, a zero value, to a deep copy of src. The shape is exact: the copy is what encoding and decoding src
+// would give, only faster.
 func clone(s *shape, dst, src reflect.Value) {
 	if s.plain {
 		dst.Set(src)

@@ -21,8 +21,9 @@ func codecFor(s *shapes, t reflect.Type) codec {
 	return codec{shapes: s, shape: s.of(t)}
 }
 
-// normalize returns the JSON of value and sets restored, the zero value of the same type, to what that JSON decodes to: the
-// value as every later reader sees it. Both arguments are addressable. A value that does not come back the same is a problem.
+// normalize returns the JSON of value and sets restored, the zero value of the same type, to what that JSON decodes to:
+// the value as every later reader sees it. Both arguments are addressable. A value that does not come back the same is a
+// problem.
 func (c codec) normalize(value, restored reflect.Value) ([]byte, *problem) {
 	in := inspector{shapes: c.shapes}
 	if found := in.inspect(c.shape, value); found != nil {
@@ -65,7 +66,8 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// decodeStrictly decodes raw into target, a pointer, and refuses members that the type does not know: the next write would drop them.
+// decodeStrictly decodes raw into target, a pointer, and refuses members that the type does not know: the next write
+// would drop them.
 func decodeStrictly(raw []byte, target any) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()

@@ -9,7 +9,8 @@ import (
 	"log/slog"
 )
 
-// commit writes the document that build makes of the committed one, in one conditional write. It returns nil when that is stored.
+// commit writes the document that build makes of the committed one, in one conditional write. It returns nil when that is
+// stored.
 func (s *Session) commit(ctx context.Context, h holder, build func(*document) error) error {
 	if err := s.acquire(ctx, &s.writing, h); err != nil {
 		return err
@@ -91,8 +92,8 @@ func (s *Session) holds(d *document) bool {
 	return s.doc == d
 }
 
-// settle finds out whether a write whose outcome is unknown is stored. Afterwards the session knows its checkpoint, or has lost it to
-// another runner, or the error says that nobody can tell yet. The caller holds the lock for writing.
+// settle finds out whether a write whose outcome is unknown is stored. Afterwards the session knows its checkpoint, or
+// has lost it to another runner, or the error says that nobody can tell yet. The caller holds the lock for writing.
 func (s *Session) settle(ctx context.Context) error {
 	if s.unsettled == nil {
 		return nil
@@ -149,15 +150,4 @@ func (s *Session) ready(ctx context.Context, h holder) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.usable(nil)
-}
-
-// settled settles a write of unknown outcome before a read outside a step. A step begins settled.
-func (s *Session) settled(ctx context.Context, r *run) error {
-	s.mu.Lock()
-	known := r != nil || s.unsettled == nil
-	s.mu.Unlock()
-	if known {
-		return nil
-	}
-	return s.ready(ctx, newHolder())
 }

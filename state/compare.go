@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// compare returns where want, a value, and got, the same value after encoding and decoding, differ. A nil and an empty slice or map
-// count as equal, and so do values that encode themselves to the same JSON, and values in an interface that are the same JSON.
+// compare returns where want, a value, and got, the same value after encoding and decoding, differ. A nil and an empty
+// slice or map count as equal, and so do values that encode themselves to the same JSON, and values in an interface that
+// are the same JSON.
 func compare(s *shape, want, got reflect.Value) *problem {
 	if want.Kind() == reflect.Pointer {
 		return comparePointer(s, want, got)
@@ -95,7 +96,8 @@ func compareElements(s *shape, want, got reflect.Value) *problem {
 	return nil
 }
 
-// compareJSON compares the JSON of two values, numbers digit by digit: an integer that lost digits as a float64 is not equal.
+// compareJSON compares the JSON of two values, numbers digit by digit: an integer that lost digits as a float64 is not
+// equal.
 func compareJSON(want, got reflect.Value) *problem {
 	if want.Type() == timeType && sameTime(want.Interface().(time.Time), got.Interface().(time.Time)) {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// decodeCheckpoint returns the document in a stored checkpoint, and whose it is. The error matches ErrMalformed or ErrNewerFormat.
+// decodeCheckpoint returns the document in a stored checkpoint, and whose it is. The error matches ErrMalformed or
+// ErrNewerFormat.
 func decodeCheckpoint(content []byte) (*document, ID, error) {
 	if err := checkHead(content); err != nil {
 		return nil, ID{}, err
@@ -82,7 +83,8 @@ func decodeDocument(content []byte) (*document, ID, error) {
 // object is a JSON object whose known members are taken out one by one; what is left is kept for the next write.
 type object struct{ members []member }
 
-// splitObject returns the members of a JSON object in their order. A name that comes twice is an error: nobody knows which one counts.
+// splitObject returns the members of a JSON object in their order. A name that comes twice is an error: nobody knows
+// which one counts.
 func splitObject(raw []byte) (*object, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {

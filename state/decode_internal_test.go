@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,4 +46,16 @@ func FuzzCheckpoint(f *testing.F) {
 
 func isFormatError(err error) bool {
 	return errors.Is(err, ErrMalformed) || errors.Is(err, ErrNewerFormat)
+}
+
+// TestTheFormatDoesNotDrift: what this build writes is, byte by byte, what the build that wrote the sample wrote.
+func TestTheFormatDoesNotDrift(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"full.json", "child.json"} {
+		content, err := os.ReadFile(filepath.Join("testdata/v1", name))
+		require.NoError(t, err)
+		d, id, err := decodeCheckpoint(content)
+		require.NoError(t, err)
+		require.Equal(t, strings.TrimSpace(string(content)), string(appendCheckpoint(nil, id, d)))
+	}
 }

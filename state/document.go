@@ -46,7 +46,8 @@ type childRecord struct {
 	extra  []member
 }
 
-// childCall is a call of Child: the index-th for the node in that occurrence of a step, or outside the turn's steps where step is "".
+// childCall is a call of Child: the index-th for the node in that occurrence of a step, or outside the turn's steps where
+// step is "".
 type childCall struct {
 	step       string
 	occurrence int

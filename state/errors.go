@@ -44,9 +44,9 @@ var (
 	ErrNewerFormat = errors.New("state: checkpoint of a newer format")
 )
 
-// Errors of a Store. From a Session, ErrConflict means that another runner committed this session: nothing of the failed call is
-// stored, and the session must be opened again. ErrUnknownOutcome means that the call may or may not be stored: the session finds
-// out at its next use, and a step that was stored is then not run again.
+// Errors of a Store. From a Session, ErrConflict means that another runner committed this session: nothing of the failed
+// call is stored, and the session must be opened again. ErrUnknownOutcome means that the call may or may not be stored:
+// the session finds out at its next use, and a step that was stored is then not run again.
 var (
 	// ErrConflict matches every *ConflictError.
 	ErrConflict = docstore.ErrConflict
@@ -59,7 +59,8 @@ var (
 // ConflictError reports a conditional write or delete whose expected version was not the stored one.
 type ConflictError = docstore.ConflictError
 
-// ValueError reports a value that JSON cannot encode or would change. The value before it stays, and the session stays usable.
+// ValueError reports a value that JSON cannot encode or would change. The value before it stays, and the session stays
+// usable.
 type ValueError struct {
 	Handle string // name of the handle; "" for the result of a step
 	Step   string // name of the step whose result it is; "" for a handle
@@ -83,8 +84,8 @@ func (e *ValueError) Is(target error) bool { return target == ErrValue }
 // Unwrap returns the encoder's error.
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// DecodeError reports a stored value or step result that the program's type cannot hold completely: of another kind, or with members
-// that the type does not know. The stored value stays; a migration reads it (see Migrated).
+// DecodeError reports a stored value or step result that the program's type cannot hold completely: of another kind, or
+// with members that the type does not know. The stored value stays; a migration reads it (see Migrated).
 type DecodeError struct {
 	Handle string // name of the handle; "" for the result of a step
 	Step   string // name of the step whose result it is; "" for a handle

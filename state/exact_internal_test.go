@@ -32,8 +32,8 @@ type everything struct {
 	Out     *int `json:"-"`
 }
 
-// TestExactTypesCloneAsJSONWouldCopyThem checks the claim behind the fast path: where a shape says exact, encoding and decoding gives
-// what clone gives.
+// TestExactTypesCloneAsJSONWouldCopyThem checks the claim behind the fast path: where a shape says exact, encoding and
+// decoding gives what clone gives.
 func TestExactTypesCloneAsJSONWouldCopyThem(t *testing.T) {
 	t.Parallel()
 	var known shapes
@@ -67,7 +67,7 @@ func TestOnlyTypesThatJSONKeepsAreExact(t *testing.T) {
 		B int
 	}
 	type odd struct {
-		A int `json:"a\"b"`
+		A int `json:"a.b"`
 	}
 	for _, c := range []struct {
 		typ          reflect.Type

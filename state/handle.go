@@ -8,8 +8,8 @@ import (
 	"reflect"
 )
 
-// Handle is a typed, named slot of session state. It holds no value: the values live in sessions, and a context says which. A handle
-// may be used concurrently.
+// Handle is a typed, named slot of session state. It holds no value: the values live in sessions, and a context says
+// which. A handle may be used concurrently.
 type Handle[T any] struct {
 	id      slotID
 	initial func() T
@@ -37,15 +37,16 @@ func PerTurn() HandleOption {
 	return func(o *handleOptions) { o.perTurn = true }
 }
 
-// Migrated has migrate rewrite a stored value that T cannot hold, because it is of another kind or has members that T does not know. migrate
-// receives the stored JSON, which it may keep and change, and returns JSON for T. It must be quick, deterministic and free of side effects:
-// it runs again whenever the value is loaded, until an Update stores the new form.
+// Migrated has migrate rewrite a stored value that T cannot hold, because it is of another kind or has members that T
+// does not know. migrate receives the stored JSON, which it may keep and change, and returns JSON for T. It must be
+// quick, deterministic and free of side effects: it runs again whenever the value is loaded, until an Update stores the
+// new form.
 func Migrated(migrate func(old json.RawMessage) (json.RawMessage, error)) HandleOption {
 	return func(o *handleOptions) { o.migrate = migrate }
 }
 
-// Define returns the handle of name in the default registry. It is for package-level variables and panics where DefineIn returns
-// an error. Begin the name with that of the agent, since all packages of a program share the registry.
+// Define returns the handle of name in the default registry. It is for package-level variables and panics where DefineIn
+// returns an error. Begin the name with that of the agent, since all packages of a program share the registry.
 func Define[T any](name string, initial func() T, options ...HandleOption) *Handle[T] {
 	h, err := DefineIn(&defaultRegistry, name, initial, options...)
 	if err != nil {
@@ -54,11 +55,13 @@ func Define[T any](name string, initial func() T, options ...HandleOption) *Hand
 	return h
 }
 
-// DefineIn returns the handle of name in a registry. initial returns the value of a session that has none yet; it is called once per
-// session, at the first access, and what it returned is kept even when a later build returns something else. It must not use its own handle.
+// DefineIn returns the handle of name in a registry. initial returns the value of a session that has none yet; it is
+// called once per session, at the first access, and what it returned is kept even when a later build returns something
+// else. It must not use its own handle.
 //
-// The name is the identity: two handles of one name and type are one slot. An error matching ErrName reports a name that is empty,
-// begins with "eve." or "eve:mount.", is not valid UTF-8, or is defined with another type or as PerTurn where this one is not.
+// The name is the identity: two handles of one name and type are one slot. An error matching ErrName reports a name that
+// is empty, begins with "eve." or "eve:mount.", is not valid UTF-8, or is defined with another type or as PerTurn where
+// this one is not.
 func DefineIn[T any](r *Registry, name string, initial func() T, options ...HandleOption) (*Handle[T], error) {
 	if r == nil || initial == nil {
 		return nil, errors.New("state: a handle needs a registry and a function for its initial value")
@@ -82,12 +85,12 @@ func DefineIn[T any](r *Registry, name string, initial func() T, options ...Hand
 // Name returns the handle's name.
 func (h *Handle[T]) Name() string { return h.id.name }
 
-// Get returns a private copy of the value in the session that ctx is bound to: inside a step as the step has left it so far, outside
-// as it was last committed. The first access computes the initial value and stores it, so it may fail like an Update. Get does not wait for
-// an Update of another goroutine; it returns the value before it.
+// Get returns a private copy of the value in the session that ctx is bound to: inside a step as the step has left it so
+// far, outside as it was last committed. The first access computes the initial value and stores it, so it may fail like
+// an Update. Get does not wait for an Update of another goroutine; it returns the value before it.
 //
-// Errors match ErrUnbound, ErrStale, ErrNoTurn (a per-turn handle), ErrNested (inside the handle's own Update), ErrDecode, ErrValue (the
-// initial value), or those of a commit (see Session).
+// Errors match ErrUnbound, ErrStale, ErrNoTurn (a per-turn handle), ErrNested (inside the handle's own Update),
+// ErrDecode, ErrValue (the initial value), or those of a commit (see Session).
 func (h *Handle[T]) Get(ctx context.Context) (T, error) {
 	b, err := bound(ctx)
 	if err != nil {
@@ -109,12 +112,13 @@ func (h *Handle[T]) Get(ctx context.Context) (T, error) {
 	return copyOf(h, v)
 }
 
-// Update calls fn with a private copy of the value and stores what it returns: with the step inside one, at once outside. It returns
-// the value as stored, which is what a later Get returns: JSON has no difference between a nil and an absent slice, for example.
+// Update calls fn with a private copy of the value and stores what it returns: with the step inside one, at once outside.
+// It returns the value as stored, which is what a later Get returns: JSON has no difference between a nil and an absent
+// slice, for example.
 //
-// Updates of a handle run one at a time, in a step or outside, so none is lost. fn may use other handles; its own is an error
-// matching ErrNested, and two Updates that would wait for each other are one too. When fn returns an error, which is returned as it is, or
-// panics, or when what it returned is not storable (ErrValue), the value stays as it was.
+// Updates of a handle run one at a time, in a step or outside, so none is lost. fn may use other handles; its own is an
+// error matching ErrNested, and so are two of a session that would wait for each other. When fn returns an error, which
+// is returned as it is, or panics, or when what it returned is not storable (ErrValue), the value stays as it was.
 //
 // Errors match those of Get. Outside a step, Update waits for a running one until ctx ends.
 func (h *Handle[T]) Update(ctx context.Context, fn func(T) (T, error)) (T, error) {

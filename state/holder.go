@@ -8,10 +8,10 @@ import (
 
 // holder identifies a hold of a lock; 0 is none. It is random, so that two that ever meet on one stack differ.
 //
-// The function that Update calls receives no context, so nothing that it passes on tells that it runs inside an Update. Its stack does:
-// run spells the holder on it, and holdersOnStack, which is asked only when a lock is taken, reads what is spelled on its caller's. This
-// costs the common case a few calls; the number of a goroutine, which runtime.Stack prints under a lock of the whole process, costs it more
-// than a commit.
+// The function that Update calls receives no context, so nothing that it passes on tells that it runs inside an Update.
+// Its stack does: run spells the holder on it, and holdersOnStack, which is asked only when a lock is taken, reads what
+// is spelled on its caller's. This costs the common case a few calls; the number of a goroutine, which runtime.Stack
+// prints under a lock of the whole process, costs it more than a commit.
 type holder uint32
 
 const (
@@ -24,7 +24,8 @@ func newHolder() holder { return holder(rand.Uint32() | 1) }
 // run calls fn with h spelled on the stack.
 func (h holder) run(fn func()) { spell(uint32(h), digits, fn) }
 
-// spell calls fn below one call of itself for each digit of number, the lowest outermost. The line of the call tells the digit.
+// spell calls fn below one call of itself for each digit of number, the lowest outermost. The line of the call tells the
+// digit.
 func spell(number uint32, left int, fn func()) {
 	if left == 0 {
 		fn()
@@ -72,7 +73,8 @@ const (
 	linesPerCall     = 2
 )
 
-// holdersOnStack returns the holders whose run has called, through whatever calls, the caller of this function, the innermost first.
+// holdersOnStack returns the holders whose run has called, through whatever calls, the caller of this function, the
+// innermost first.
 func holdersOnStack() []holder {
 	var found []holder
 	var number uint32

@@ -26,9 +26,9 @@ type ID struct {
 	Node    string // one agent in a tree of agents; "" means RootNode
 }
 
-// Key returns the key of the session's checkpoint: "memstate1_" and the unpadded base64url SHA-256 of "state-v1\0", the session and the
-// node, each preceded by its length as a big-endian uint32. It returns an error when the id is incomplete or not valid UTF-8. A key is no
-// credential: who knows the id knows the key.
+// Key returns the key of the session's checkpoint: "memstate1_" and the unpadded base64url SHA-256 of "state-v1\0", the
+// session and the node, each preceded by its length as a big-endian uint32. It returns an error when the id is incomplete
+// or not valid UTF-8. A key is no credential: who knows the id knows the key.
 func (id ID) Key() (string, error) {
 	id = id.withDefaults()
 	if err := id.check(); err != nil {
@@ -48,8 +48,8 @@ func (id ID) check() error {
 	return errors.Join(checkText("session id", id.Session), checkText("node", id.Node))
 }
 
-// childID returns the id of the parent's child of that number at node. Numbers count a parent's children of one node from 0, so a
-// parent that keeps only how many there were can name all of them.
+// childID returns the id of the parent's child of that number at node. Numbers count a parent's children of one node from
+// 0, so a parent that keeps only how many there were can name all of them.
 func childID(parent ID, node string, number uint64) ID {
 	input := lengthPrefixed(nil, parent.Session, parent.Node, node)
 	input = binary.BigEndian.AppendUint64(input, number)

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// inspector walks a value before it is encoded and finds what encoding/json would refuse without saying where, or drop without a word.
+// inspector walks a value before it is encoded and finds what encoding/json would refuse without saying where, or drop
+// without a word.
 type inspector struct {
 	shapes *shapes
 	probe  bool        // also call every MarshalJSON, to find the one that fails

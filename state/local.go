@@ -22,8 +22,8 @@ type DirOptions = docstore.DirOptions
 func InMemory() *MemoryStore { return docstore.NewMemory() }
 
 // Dir returns the store in the folder root, which is created if it does not exist. The checkpoint of a key is the file
-// <root>/<key>/STATE.json, readable by its owner only. A write is on the disk when it returns, a reader never sees half of one,
-// and several processes may share the folder. The caller closes the store.
+// <root>/<key>/STATE.json, readable by its owner only. A write is on the disk when it returns, a reader never sees half
+// of one, and several processes may share the folder. The caller closes the store.
 func Dir(root string, opts *DirOptions) (*DirStore, error) {
 	store, err := docstore.OpenDir(root, checkpointFile, opts)
 	if err != nil {

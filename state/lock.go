@@ -12,8 +12,8 @@ type lock struct {
 	free chan struct{} // closed at the release; nil while nobody waits
 }
 
-// acquire waits until ctx ends for l, and then h holds it. A wait that could never end, because the holder waits for the caller, is an
-// error matching ErrNested.
+// acquire waits until ctx ends for l, and then h holds it. A wait that could never end, because the holder waits for the
+// caller, is an error matching ErrNested.
 func (s *Session) acquire(ctx context.Context, l *lock, h holder) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("state: %w", err)
@@ -29,7 +29,8 @@ func (s *Session) acquire(ctx context.Context, l *lock, h holder) error {
 	return nil
 }
 
-// wait returns nil when nobody holds l. mine are the holders that the caller would keep waiting. It gives up the mutex meanwhile.
+// wait returns nil when nobody holds l. mine are the holders that the caller would keep waiting. It gives up the mutex
+// meanwhile.
 func (s *Session) wait(ctx context.Context, l *lock, mine []holder) error {
 	for l.held != 0 {
 		if s.waitsFor(l, mine) {

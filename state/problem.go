@@ -11,8 +11,8 @@ import (
 // maxKeyInPath bounds how much of a map key a path shows, in bytes.
 const maxKeyInPath = 64
 
-// problem is why a value cannot be stored, and where in it. A walk that finds one adds the place on its way back up, so that a walk that
-// finds none pays nothing for it.
+// problem is why a value cannot be stored, and where in it. A walk that finds one adds the place on its way back up, so
+// that a walk that finds none pays nothing for it.
 type problem struct {
 	path   string // a Go expression without the value's own name, with the dot in front: `.Checked[2].Load`
 	reason string

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Registry holds which handles are defined, not their values. The zero Registry is empty and ready; it may be used concurrently and
-// must not be copied.
+// Registry holds which handles are defined, not their values. The zero Registry is empty and ready; it may be used
+// concurrently and must not be copied.
 type Registry struct {
 	mu      sync.Mutex
 	defined map[string]Definition

@@ -11,12 +11,12 @@ import (
 // resetAttempts is how often the removal of a child that keeps committing is tried.
 const resetAttempts = 8
 
-// Reset ends the session: it deletes the checkpoints of all its children, theirs, and its own, attachments included. It waits for a running step
-// until ctx ends. Afterwards every use of s, of its children and of contexts bound to them is an error matching ErrStale. The next
-// session needs a new id.
+// Reset ends the session: it deletes the checkpoints of all its children, theirs, and its own, attachments included. It
+// waits for a running step until ctx ends. Afterwards every use of s, of its children and of contexts bound to them is an
+// error matching ErrStale. The next session needs a new id.
 //
-// When Reset returns an error some children may be gone; call it again, until it returns nil, or ErrStale because the one before did it. What an agent keeps in its memory
-// providers is not touched.
+// When Reset returns an error some children may be gone; call it again, until it returns nil, or ErrStale because the one
+// before did it. What an agent keeps in its memory providers is not touched.
 func (s *Session) Reset(ctx context.Context) error {
 	if s.runIn(ctx) != nil {
 		return fmt.Errorf("%w: a session cannot be reset inside its step", ErrNested)

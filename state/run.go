@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// run is one attempt at a step, or one change outside a step: what it did so far, which nobody else sees before its commit. The
-// session's mutex guards it.
+// run is one attempt at a step, or one change outside a step: what it did so far, which nobody else sees before its
+// commit. The session's mutex guards it.
 type run struct {
 	binding            // what the step's context carries
 	step        string // "" outside a step
@@ -39,7 +39,8 @@ func (r *run) find(id slotID) *slot {
 	return nil
 }
 
-// change calls fn with the slot of a handle while nobody else changes it. Outside a step, what fn staged is committed before change returns.
+// change calls fn with the slot of a handle while nobody else changes it. Outside a step, what fn staged is committed
+// before change returns.
 func (b *binding) change(ctx context.Context, id slotID, fn func(*slot) error) error {
 	h := newHolder()
 	if b.run != nil {
@@ -135,8 +136,8 @@ func (s *Session) committed(id slotID) (*cell, error) {
 	return lookUp(s.doc.turn.values, id.name), nil
 }
 
-// outside runs a change outside any step while no step runs, and commits what it staged. Within the function of another such change, on
-// its goroutine, it is a commit of its own.
+// outside runs a change outside any step while no step runs, and commits what it staged. Within the function of another
+// such change, on its goroutine, it is a commit of its own.
 func (s *Session) outside(ctx context.Context, h holder, fn func(*run) error) error {
 	if !s.withinChange() {
 		if err := s.enter(ctx, h); err != nil {
@@ -155,11 +156,12 @@ func (s *Session) outside(ctx context.Context, h holder, fn func(*run) error) er
 	})
 }
 
-// enter takes the gate, and brings the session's knowledge of its checkpoint up to date. The caller releases the gate when the error is nil.
+// enter takes the gate, and brings the session's knowledge of its checkpoint up to date. The caller releases the gate
+// when the error is nil.
 func (s *Session) enter(ctx context.Context, h holder) error {
 	if err := s.acquire(ctx, &s.gate, h); err != nil {
 		if errors.Is(err, ErrNested) {
-			return fmt.Errorf("%w: inside a step, use the context that its function receives; inside an Update, begin neither step nor turn", ErrNested)
+			return fmt.Errorf("%w: a step uses the context that its function receives, and an Update begins neither step nor turn", ErrNested)
 		}
 		return err
 	}

@@ -117,7 +117,8 @@ func TestAWriteThatDidNotHappenCanBeTriedAgain(t *testing.T) {
 	}
 }
 
-// TestAnUnknownOutcomeThatCannotBeLookedUpIsSettledAtTheNextUse: the store is unreachable, or the context has ended, when the write fails.
+// TestAnUnknownOutcomeThatCannotBeLookedUpIsSettledAtTheNextUse: the store is unreachable, or the context has ended, when
+// the write fails.
 func TestAnUnknownOutcomeThatCannotBeLookedUpIsSettledAtTheNextUse(t *testing.T) {
 	t.Parallel()
 	for name, written := range map[string]bool{"written": true, "not written": false} {

@@ -45,12 +45,13 @@ func (o *Options) withDefaults() (Options, error) {
 	return made, nil
 }
 
-// Session is the state of one agent's session in this process: what its checkpoint holds, and what a running step has changed. It may be
-// used concurrently. It holds no resource, so it is dropped, not closed.
+// Session is the state of one agent's session in this process: what its checkpoint holds, and what a running step has
+// changed. It may be used concurrently. It holds no resource, so it is dropped, not closed.
 //
-// Everything that stores may return the store's own errors, and: ErrConflict, when another runner has committed this session since it was
-// opened (nothing of the call is stored; open the session again and begin the turn again); ErrUnknownOutcome, when nobody can tell (call
-// again: the session looks first, and a step that was stored is not repeated); ErrTooLarge; and the context's error.
+// Everything that stores may return the store's own errors, and: ErrConflict, when another runner has committed this
+// session since it was opened (nothing of the call is stored; open the session again and begin the turn again);
+// ErrUnknownOutcome, when nobody can tell (call again: the session looks first, and a step that was stored is not
+// repeated); ErrTooLarge; and the context's error.
 type Session struct {
 	id      ID
 	key     string
@@ -75,8 +76,8 @@ type Session struct {
 	unsettled *document      // sent, and nobody knows yet whether it is stored
 }
 
-// Open loads the session's checkpoint, or starts a session that has none; nothing is written before the first commit. Two sessions
-// opened with one id are two runners, also within a process: the second to commit gets a conflict.
+// Open loads the session's checkpoint, or starts a session that has none; nothing is written before the first commit. Two
+// sessions opened with one id are two runners, also within a process: the second to commit gets a conflict.
 //
 // Errors match ErrMalformed, ErrNewerFormat, or are the store's. The returned session keeps neither ctx nor opts.
 func Open(ctx context.Context, store Store, id ID, opts *Options) (*Session, error) {
@@ -119,15 +120,16 @@ func (s *Session) load(ctx context.Context) error {
 // ID returns the session's id, with its node.
 func (s *Session) ID() ID { return s.id }
 
-// Turn returns the id of the current turn: of the one that was stored last, until BeginTurn is called; "" when there was none. After a
-// crash it is the turn to resume.
+// Turn returns the id of the current turn: of the one that was stored last, until BeginTurn is called; "" when there was
+// none. After a crash it is the turn to resume.
 func (s *Session) Turn() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.doc.turn.id
 }
 
-// Context returns a context in which handles mean this session. A context of one of this session's steps is returned as it is.
+// Context returns a context in which handles mean this session. A context of one of this session's steps is returned as
+// it is.
 func (s *Session) Context(ctx context.Context) context.Context {
 	if s.runIn(ctx) != nil {
 		return ctx
@@ -144,6 +146,20 @@ func (s *Session) usable(r *run) error {
 		return fmt.Errorf("%w: step %q has ended", ErrStale, r.step)
 	}
 	return s.lost
+}
+
+// usableNow is usable for a read. Outside a step it first settles a write of unknown outcome, and gives up the mutex
+// meanwhile; a step begins settled.
+func (s *Session) usableNow(ctx context.Context, r *run) error {
+	if r == nil && s.unsettled != nil {
+		s.mu.Unlock()
+		err := s.ready(ctx, newHolder())
+		s.mu.Lock()
+		if err != nil {
+			return err
+		}
+	}
+	return s.usable(r)
 }
 
 // endedAbove reports whether s or a session above it was reset. s may be nil.

@@ -54,8 +54,8 @@ func (s *shapes) of(t reflect.Type) *shape {
 	return s.build(t)
 }
 
-// build makes the shape of t and of every type below it. It enters the shape before its parts, so a recursive type ends; since the shape
-// is not exact until all parts are, such a type never is.
+// build makes the shape of t and of every type below it. It enters the shape before its parts, so a recursive type ends;
+// since the shape is not exact until all parts are, such a type never is.
 func (s *shapes) build(t reflect.Type) *shape {
 	if known := s.byType[t]; known != nil {
 		return known
@@ -153,8 +153,8 @@ func (s *shape) isPlain() bool {
 	return true
 }
 
-// isExact reports whether JSON keeps every value of the type that inspect accepts. When in doubt it does not: then each value is decoded
-// again and compared.
+// isExact reports whether JSON keeps every value of the type that inspect accepts. When in doubt it does not: then each
+// value is decoded again and compared.
 func (s *shape) isExact() bool {
 	if s.opaque || s.ptrOpaque {
 		return false
@@ -180,7 +180,8 @@ func (s *shape) isExact() bool {
 	return s.simple
 }
 
-// exactFields reports whether a struct has nothing but exact fields of their own names, without embedding and without options.
+// exactFields reports whether a struct has nothing but exact fields of their own names, without embedding and without
+// options.
 func exactFields(t reflect.Type, fields []field) bool {
 	names := map[string]bool{}
 	for i := range fields {

@@ -8,20 +8,21 @@ import (
 	"reflect"
 )
 
-// Step runs fn once per turn, name and occurrence, and stores its result together with every change of state made with the context that
-// fn receives, in one conditional write. When that step is already stored, fn is not called, and the recorded result is returned.
-// A name that is used again in the turn is the next occurrence, counted in the order of completion.
+// Step runs fn once per turn, name and occurrence, and stores its result together with every change of state made with
+// the context that fn receives, in one conditional write. When that step is already stored, fn is not called, and the
+// recorded result is returned. A name that is used again in the turn is the next occurrence, counted in the order of
+// completion.
 //
-// ctx is bound to a session whose turn has begun, and is not that of another step of it (ErrNested). Steps of a session run one at a
-// time: Step waits for a running one until ctx ends. fn may start goroutines; what they do with the context after fn has returned gets
-// ErrStale and is not stored.
+// ctx is bound to a session whose turn has begun, and is not that of another step of it (ErrNested). Steps of a session
+// run one at a time: Step waits for a running one until ctx ends. fn may start goroutines; what they do with the context
+// after fn has returned gets ErrStale and is not stored.
 //
-// A step that fails stores nothing, and the next attempt begins where this one did: when fn returns an error, which Step returns as it
-// is, or panics; when ctx has ended by the time fn returns; when the result is not storable (ErrValue); and for the errors of a
-// commit (see Session). The result returned is the one that is stored, which later calls return too.
+// A step that fails stores nothing, and the next attempt begins where this one did: when fn returns an error, which Step
+// returns as it is, or panics; when ctx has ended by the time fn returns; when the result is not storable (ErrValue); and
+// for the errors of a commit (see Session). The result returned is the one that is stored, which later calls return too.
 //
-// Side effects outside the state are repeated when a process dies between fn's return and the write: make them idempotent, with a key
-// made from session, turn, step and occurrence.
+// Side effects outside the state are repeated when a process dies between fn's return and the write: make them
+// idempotent, with a key made from session, turn, step and occurrence.
 func Step[T any](ctx context.Context, name string, fn func(context.Context) (T, error)) (T, error) {
 	var zero T
 	b, err := bound(ctx)
@@ -64,8 +65,8 @@ func (b *binding) refuseStep(name string) error {
 	return fmt.Errorf("%w: step %q inside step %q", ErrNested, name, b.run.step)
 }
 
-// beginStep takes the gate for the next occurrence of a step. It returns the result when that is recorded, else the run to use. The caller
-// ends the run in any case.
+// beginStep takes the gate for the next occurrence of a step. It returns the result when that is recorded, else the run
+// to use. The caller ends the run in any case.
 func (s *Session) beginStep(ctx context.Context, name string) (r *run, recorded json.RawMessage, err error) {
 	if err := checkText("step name", name); err != nil {
 		return nil, nil, err

@@ -151,7 +151,3 @@ func lostAfter(write func() error) error {
 	}
 	return fmt.Errorf("%w: connection reset", state.ErrUnknownOutcome)
 }
-
-func lostBefore(func() error) error {
-	return fmt.Errorf("%w: connection reset", state.ErrUnknownOutcome)
-}

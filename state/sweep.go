@@ -14,8 +14,8 @@ const DefaultSweepLimit = 500
 
 // SweepOptions says what Sweep deletes. IdleFor is required.
 type SweepOptions struct {
-	// IdleFor is how long ago a session's last commit must be. Make it longer than the longest step and the longest pause after which
-	// somebody may return: a step that runs longer has committed nothing meanwhile, and will fail.
+	// IdleFor is how long ago a session's last commit must be. Make it longer than the longest step and the longest pause
+	// after which somebody may return: a step that runs longer has committed nothing meanwhile, and will fail.
 	IdleFor time.Duration
 
 	// Cursor is the Next of the report before; "" begins.
@@ -39,11 +39,13 @@ type SweepReport struct {
 	Unreadable []string // keys of checkpoints that are malformed or of a newer format, and stay
 }
 
-// Sweep deletes the sessions of one page of keys whose last commit is longer than IdleFor ago. To sweep a store, call it until Next is "". The
-// store must be a Lister, otherwise the error matches errors.ErrUnsupported. Keys of other documents in the store are left alone.
+// Sweep deletes the sessions of one page of keys whose last commit is longer than IdleFor ago. To sweep a store, call it
+// until Next is "". The store must be a Lister, otherwise the error matches errors.ErrUnsupported. Keys of other
+// documents in the store are left alone.
 //
-// A session that commits while it is being swept stays: the delete is conditional. Each child of a session is judged by its own last commit.
-// When the error is not nil the report says what was done before it, and its Next is the cursor that was given.
+// A session that commits while it is being swept stays: the delete is conditional. Each child of a session is judged by
+// its own last commit. When the error is not nil the report says what was done before it, and its Next is the cursor that
+// was given.
 func Sweep(ctx context.Context, store Store, opts *SweepOptions) (*SweepReport, error) {
 	o, err := opts.withDefaults()
 	if err != nil {

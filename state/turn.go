@@ -6,11 +6,12 @@ import (
 	"log/slog"
 )
 
-// BeginTurn opens the turn that steps, children and per-turn values belong to from now on. It waits for a running step until ctx ends.
+// BeginTurn opens the turn that steps, children and per-turn values belong to from now on. It waits for a running step
+// until ctx ends.
 //
-// Beginning the id of the current turn again resumes it: its completed steps return their recorded results, counted from the first.
-// Any other id is a new turn, and what belonged to the turn before is dropped, so an id must not be used again later. Nothing is written
-// before the turn's first commit.
+// Beginning the id of the current turn again resumes it: its completed steps return their recorded results, counted from
+// the first. Any other id is a new turn, and what belonged to the turn before is dropped, so an id must not be used again
+// later. Nothing is written before the turn's first commit.
 func (s *Session) BeginTurn(ctx context.Context, id string) error {
 	if err := checkText("turn id", id); err != nil {
 		return err

@@ -17,26 +17,27 @@ type Options struct {
 	// Bounded: a content of more than MaxBytes is refused by the store.
 	Bounded bool
 
-	// TextOnly: contents that are not valid UTF-8, or have a NUL, are refused by the store. They must be refused, not changed. A checkpoint
-	// is valid UTF-8 without a NUL.
+	// TextOnly: contents that are not valid UTF-8, or have a NUL, are refused by the store. They must be refused, not
+	// changed. A checkpoint is valid UTF-8 without a NUL.
 	TextOnly bool
 
-	// NoEmpty: a content of no bytes is refused by the store. It must be refused, not taken for an absent document. A checkpoint is never empty.
+	// NoEmpty: a content of no bytes is refused by the store. It must be refused, not taken for an absent document. A
+	// checkpoint is never empty.
 	NoEmpty bool
 
 	// Patience is how long a call may take at most. 0 means 10 seconds.
 	Patience time.Duration
 
-	// Reopen returns a second store over the same documents, as another process would open it, and leaves closing it to t.Cleanup. nil: the
-	// store has only one opening, as one in memory has.
+	// Reopen returns a second store over the same documents, as another process would open it, and leaves closing it to
+	// t.Cleanup. nil: the store has only one opening, as one in memory has.
 	Reopen func(t *testing.T, store state.Store) state.Store
 
-	// LoseReply makes the next Write of store lose its reply: with applied, after the write has happened, otherwise before. A proxy or a
-	// transport that drops a connection can do it. nil: the rules about unknown outcomes are skipped.
+	// LoseReply makes the next Write of store lose its reply: with applied, after the write has happened, otherwise before.
+	// A proxy or a transport that drops a connection can do it. nil: the rules about unknown outcomes are skipped.
 	LoseReply func(t *testing.T, store state.Store, applied bool)
 
-	// Skip names rules that are not checked, each with the reason, which the skipped subtest reports. It is for a store that is known to
-	// break a rule, and such a store must say so where it is constructed.
+	// Skip names rules that are not checked, each with the reason, which the skipped subtest reports. It is for a store that
+	// is known to break a rule, and such a store must say so where it is constructed.
 	Skip map[string]string
 }
 

@@ -18,8 +18,9 @@ const contenders = 6
 
 var sessionRules = []rule{
 	{
-		name:  "session-resume",
-		text:  "A session whose process died goes on where its last commit was: completed steps are not run again, the interrupted one is, from the state at its beginning.",
+		name: "session-resume",
+		text: "A session whose process died goes on where its last commit was: completed steps are not run again, the interrupted one is, " +
+			"from the state at its beginning.",
 		check: checkResume,
 	},
 	{

@@ -12,8 +12,8 @@ import (
 	"github.com/recollect-go/recollect/state"
 )
 
-// Run checks every rule in a subtest of its name. open returns an empty store; it is called once for each rule and leaves cleaning up to
-// t.Cleanup.
+// Run checks every rule in a subtest of its name. open returns an empty store; it is called once for each rule and leaves
+// cleaning up to t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) state.Store, opts *Options) {
 	t.Helper()
 	o := opts.withDefaults()
