@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,8 +17,6 @@ import (
 )
 
 func TestMain(m *testing.M) { leak.Main(m) }
-
-var key = "memscope1_" + strings.Repeat("a", 43)
 
 const (
 	memoryToken  = "vercel_blob_rw_memoryStore_secret"

@@ -14,10 +14,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-var (
-	key      = "memscope1_" + strings.Repeat("aB3_-", 8) + "xyz"
-	otherKey = "memscope1_" + strings.Repeat("ab3_-", 8) + "xyz"
-)
+var key = "memscope1_" + strings.Repeat("aB3_-", 8) + "xyz"
 
 func pathname(key string) string { return "eve/memory/file/" + key + "/MEMORY.md" }
 
