@@ -41,7 +41,7 @@ func New(backend Backend, opts *Options) (*Provider, error) {
 	return &Provider{backend: backend, opts: o, updater: docstore.NewUpdater(backend)}, nil
 }
 
-// Attach returns the handlers for a slot: the same recall before a turn and after a compaction, the tools, and erasure.
+// Attach returns the handlers for a slot: the same recall before a turn and after a compaction, the tools, erasure and export.
 // There is no capture. A slot name that is too long for its tools is an error matching ErrOptionInvalid.
 func (p *Provider) Attach(info memory.SlotInfo) (memory.Handlers, error) {
 	if n := len(info.Name) + len("__") + len(removeName); n > maxToolName && !p.opts.ReadOnly {
@@ -61,6 +61,9 @@ func (p *Provider) Attach(info memory.SlotInfo) (memory.Handlers, error) {
 		},
 		Erase: func(ctx context.Context, r *memory.EraseRequest) error {
 			return slot.Erase(ctx, r.Key)
+		},
+		Export: func(ctx context.Context, r *memory.ExportRequest) error {
+			return slot.export(ctx, r)
 		},
 	}, nil
 }

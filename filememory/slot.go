@@ -77,6 +77,21 @@ func (s *Slot) Erase(ctx context.Context, key string) error {
 	return s.failed("erase", s.provider.updater.Erase(ctx, key))
 }
 
+// exportKind is the kind of the one record that a key has.
+const exportKind = "document"
+
+// export hands over the document of the request's key as it is stored, also one that is malformed.
+func (s *Slot) export(ctx context.Context, r *memory.ExportRequest) error {
+	content, _, err := s.provider.backend.Read(ctx, r.Key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return s.failed("export", err)
+	}
+	return r.Write(&memory.ExportedRecord{Kind: exportKind, ID: FileName, Content: string(content)})
+}
+
 // admit returns text as it is stored, if it may be.
 func (s *Slot) admit(ctx context.Context, key, text string) (string, error) {
 	if !utf8.ValidString(text) {

@@ -73,6 +73,12 @@ var (
 	// ErrOutboxRecord: the record of a turn is too large for the outbox. Nothing of the turn was captured.
 	ErrOutboxRecord = errors.New("record is too large")
 
+	// ErrNotErased: something was found under a key after it was erased.
+	ErrNotErased = errors.New("something is left after erasing")
+
+	// ErrExport: a provider exported something that is no valid record.
+	ErrExport = errors.New("invalid exported record")
+
 	// ErrSummary: the summarizer of a compaction failed or returned nothing. The history is as it was.
 	ErrSummary = errors.New("memory: no summary")
 

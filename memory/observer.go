@@ -58,6 +58,8 @@ const (
 	EventCompactionCompleted EventKind = "compaction.completed" // Records and Messages: how many there are now; Before: messages there were
 	EventCleared             EventKind = "cleared"
 	EventReset               EventKind = "reset"
+	EventErased              EventKind = "erased"   // a slot of a caller; Records as in SlotReport; Err: it may not be empty
+	EventExported            EventKind = "exported" // a slot of a caller; Records as in SlotReport; Err: it is incomplete
 )
 
 // Event is something that happened to a session.

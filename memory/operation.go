@@ -14,6 +14,8 @@ const (
 	PhaseScope               Phase = "scope"     // the scope resolver
 	PhaseNamespace           Phase = "namespace" // the namespace resolver
 	PhaseTools               Phase = "tools"
+	PhaseErase               Phase = "erase"
+	PhaseExport              Phase = "export"
 )
 
 // standalone stands for the turn id of a compaction between turns.

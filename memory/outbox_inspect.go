@@ -120,7 +120,7 @@ func (o *Outbox) Discard(ctx context.Context, id string, slots ...string) error 
 		return outboxError("discard a record", o.discardRecord(ctx, id))
 	}
 	dropped, err := o.dropCaptures(ctx, id, func(c *pendingCapture) bool { return slices.Contains(slots, c.lock.slot) })
-	o.dropped.Add(int64(dropped))
+	o.dropped.Add(int64(len(dropped)))
 	return outboxError("discard captures", err)
 }
 
@@ -136,15 +136,19 @@ func (o *Outbox) discardRecord(ctx context.Context, key string) error {
 	return nil
 }
 
-// dropCaptures removes captures from a record and returns how many.
-func (o *Outbox) dropCaptures(ctx context.Context, key string, which func(*pendingCapture) bool) (dropped int, err error) {
+// dropCaptures removes captures from a record and returns them.
+func (o *Outbox) dropCaptures(ctx context.Context, key string, which func(*pendingCapture) bool) (dropped []pendingCapture, err error) {
 	r, err := o.read(ctx, key)
 	if err != nil || r == nil || !slices.ContainsFunc(r.captures, func(c pendingCapture) bool { return which(&c) }) {
-		return 0, err
+		return nil, err
 	}
-	err = o.change(ctx, r, func(r *outboxRecord) { dropped = max(dropped, r.drop(which)) })
+	err = o.change(ctx, r, func(r *outboxRecord) {
+		if now := r.drop(which); len(now) > 0 { // none after a write whose outcome was unknown
+			dropped = now
+		}
+	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	return dropped, nil
 }

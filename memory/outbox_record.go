@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -275,9 +274,16 @@ func (r *outboxRecord) capture(slot string) *pendingCapture {
 	return nil
 }
 
-// drop removes captures from the record and returns how many.
-func (r *outboxRecord) drop(which func(*pendingCapture) bool) int {
-	before := len(r.captures)
-	r.captures = slices.DeleteFunc(r.captures, func(c pendingCapture) bool { return which(&c) })
-	return before - len(r.captures)
+// drop removes captures from the record and returns them.
+func (r *outboxRecord) drop(which func(*pendingCapture) bool) (dropped []pendingCapture) {
+	var kept []pendingCapture
+	for _, c := range r.captures {
+		if which(&c) {
+			dropped = append(dropped, c)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	r.captures = kept
+	return dropped
 }

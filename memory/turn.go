@@ -163,11 +163,20 @@ func (m *Memory) beginRound(phase Phase, r *TurnStart) (*round, error) {
 
 // session checks a session's identity and fills in the node.
 func (m *Memory) session(s SessionInfo) (SessionInfo, error) {
+	s, err := m.atNode(s)
+	if err != nil {
+		return s, err
+	}
+	return s, checkID("session", s.ID)
+}
+
+// atNode fills in the node of a session, or checks it.
+func (m *Memory) atNode(s SessionInfo) (SessionInfo, error) {
 	if s.Node == "" {
 		s.Node = m.node
 	}
 	if s.Node != m.node {
 		return s, fmt.Errorf("%w: session of node %q, these are the memories of %q", ErrInvalidRequest, s.Node, m.node)
 	}
-	return s, checkID("session", s.ID)
+	return s, nil
 }
