@@ -171,7 +171,7 @@ func (d *Dir) Delete(ctx context.Context, key, expected string) error {
 	}
 	err := d.change(ctx, key, false, func(f *folder, current []byte) error {
 		if current == nil {
-			return nil
+			return d.clean(f)
 		}
 		if err := expect(key, current, expected); err != nil {
 			return err
@@ -217,13 +217,12 @@ func (d *Dir) erase(ctx context.Context, key string) error {
 	}
 	defer d.release(f)
 	info, err := f.root.Lstat(d.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil && info.IsDir() {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = d.clean(f)
+	case err == nil && info.IsDir():
 		err = errNotFile
-	}
-	if err == nil {
+	case err == nil:
 		err = d.remove(ctx, f)
 	}
 	return failed("erase", key, err)
@@ -384,6 +383,22 @@ func (d *Dir) remove(ctx context.Context, f *folder) error {
 		return err
 	}
 	if err := f.root.Remove(d.file); err != nil {
+		return err
+	}
+	if err := f.self.Sync(); err != nil {
+		return unknown(err)
+	}
+	d.removeFolder(f.key)
+	return nil
+}
+
+// clean removes what a writer that died has left in f, nil when there is none, a folder without a document: its temporary file holds text of the
+// document that was to be.
+func (d *Dir) clean(f *folder) error {
+	if f == nil {
+		return nil
+	}
+	if err := f.removeIfExists(d.temp); err != nil {
 		return err
 	}
 	if err := f.self.Sync(); err != nil {

@@ -165,6 +165,22 @@ func TestDirCleansUpAfterAWriterThatDied(t *testing.T) {
 	requireFile(t, "precious", victim)
 }
 
+func TestDirLeavesNoTextOfAWriterThatDiedBehindWhenTheDocumentIsErasedOrDeleted(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	d := openDir(t, root, nil)
+	for name, drop := range map[string]func() error{
+		"erase":                         func() error { return NewUpdater(d).Erase(t.Context(), testKey) },
+		"delete":                        func() error { return d.Delete(t.Context(), testKey, "") },
+		"delete of a version not there": func() error { return d.Delete(t.Context(), testKey, "v") },
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, testKey), 0o700))
+		writeFile(t, "first words of somebody who wants to be forgotten", root, testKey, d.temp)
+		require.NoError(t, drop(), name)
+		requireFiles(t, root)
+	}
+}
+
 func TestDirLeavesFilesOfOthersAlone(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
