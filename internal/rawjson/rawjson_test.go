@@ -173,3 +173,23 @@ func walk(t *testing.T, value []byte) {
 		}
 	}
 }
+
+func TestEqualIgnoresHowAValueWasWritten(t *testing.T) {
+	t.Parallel()
+	for _, pair := range [][2]string{
+		{`"a&b"`, `"a\u0026b"`},
+		{`{"a":1,"b":["x"]}`, `{"b":["\u0078"],"a":1}`},
+		{`{"a\u0062":null}`, `{"ab":null}`},
+		{`[]`, `[]`}, {``, ``},
+	} {
+		require.True(t, rawjson.Equal([]byte(pair[0]), []byte(pair[1])), pair)
+		require.True(t, rawjson.Equal([]byte(pair[1]), []byte(pair[0])), pair)
+	}
+	for _, pair := range [][2]string{
+		{`1`, `"1"`}, {`1`, `2`}, {`null`, `false`}, {``, `null`}, {`[1]`, `[1,1]`}, {`[1,2]`, `[2,1]`}, {`{}`, `[]`}, {`{"a":1}`, `{"b":1}`},
+		{`{"a":1}`, `{"a":1,"b":1}`}, {`{"a":1}`, `{"a":2}`}, {`{"a":1,"a":2}`, `{"a":2,"a":1}`}, {`[{"a":"b"}]`, `[{"a":"c"}]`},
+	} {
+		require.False(t, rawjson.Equal([]byte(pair[0]), []byte(pair[1])), pair)
+		require.False(t, rawjson.Equal([]byte(pair[1]), []byte(pair[0])), pair)
+	}
+}
