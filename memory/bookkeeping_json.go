@@ -172,7 +172,7 @@ func (b *bookkeeping) read(member rawjson.Member) (err error) {
 	case "turn":
 		b.turn, err = decodeTurnMark(member.Value)
 	case "locks":
-		b.locks, err = decodeEach(member.Value, decodeLock)
+		b.locks, err = decodeLocks(member.Value)
 	case "digests":
 		b.digests, err = decodeEach(member.Value, decodeDigest)
 	default:
@@ -208,6 +208,22 @@ func decodeTurnMark(value json.RawMessage) (t turnMark, err error) {
 	}
 	t.complete, err = flag(rawjson.Find(members, "complete"))
 	return t, err
+}
+
+// decodeLocks reads at most one lock of a slot.
+func decodeLocks(array json.RawMessage) ([]lock, error) {
+	locks, err := decodeEach(array, decodeLock)
+	if err != nil {
+		return nil, err
+	}
+	for i := range locks {
+		for j := range i {
+			if locks[i].slot == locks[j].slot {
+				return nil, fmt.Errorf("two locks of slot %q", locks[i].slot)
+			}
+		}
+	}
+	return locks, nil
 }
 
 func decodeLock(value json.RawMessage) (l lock, err error) {

@@ -70,7 +70,7 @@ func TestDamagedBookkeepingIsRefused(t *testing.T) {
 		{`"slot": "profile",`, ``}, {`"namespace": "acme-support-v1",`, ``}, {`"scope": "acme"`, `"scope": 7`}, {`"scope": "acme"`, `"scope": null`},
 		{`"scope": "acme"`, `"scope": " "`}, {`"visibility": "scope"`, `"visibility": "world"`}, {`"failed": true`, `"failed": 1`},
 		{`"sequence": 3`, `"sequence": -3`}, {`"id": "turn_3"`, `"id": ""`}, {`"turn": {`, `"turn": null, "x": {`}, {`["eve-memory-operation-v1:session_1:2`, `["x", "eve`},
-		{`"digests": [`, `"digests": {}, "x": [`}, {`"locks": [`, `"locks": [null, `}, {`"acme", "u_42"`, `"acme", "\ud800"`},
+		{`"slot": "workspace"`, `"slot": "profile"`}, {`"digests": [`, `"digests": {}, "x": [`}, {`"locks": [`, `"locks": [null, `}, {`"acme", "u_42"`, `"acme", "\ud800"`},
 	} {
 		text := strings.Replace(whole, c[0], c[1], 1)
 		require.NotEqual(t, whole, text)
