@@ -11,6 +11,7 @@ const (
 	defaultThreshold       = 0.9
 	defaultToolResultBytes = 2000
 	minToolResultBytes     = 256
+	maxTokens              = 1 << 50 // beyond any model, and sums of weights stay far from the end of int64
 )
 
 // Policy decides when a history is compacted and measures what a compaction leaves. The same measure serves both, so a compaction that
@@ -44,17 +45,16 @@ func (p *Policy) Validate() error {
 		return nil
 	}
 	var problems []error
-	if p.ContextWindow < 0 {
-		problems = append(problems, fmt.Errorf("ContextWindow is %d, less than 0", p.ContextWindow))
+	for _, tokens := range []struct {
+		field string
+		value int64
+	}{{"ContextWindow", p.ContextWindow}, {"Envelope", p.Envelope}, {"SummaryOverhead", p.SummaryOverhead}} {
+		if tokens.value < 0 || tokens.value > maxTokens {
+			problems = append(problems, fmt.Errorf("%s is %d, not in 0 to %d", tokens.field, tokens.value, int64(maxTokens)))
+		}
 	}
 	if p.Threshold < 0 || p.Threshold > 1 || math.IsNaN(p.Threshold) {
-		problems = append(problems, fmt.Errorf("Threshold is %v, not in 0 to 1", p.Threshold))
-	}
-	if p.Envelope < 0 {
-		problems = append(problems, fmt.Errorf("Envelope is %d, less than 0", p.Envelope))
-	}
-	if p.SummaryOverhead < 0 {
-		problems = append(problems, fmt.Errorf("SummaryOverhead is %d, less than 0", p.SummaryOverhead))
+		problems = append(problems, fmt.Errorf("field Threshold is %v, not in 0 to 1", p.Threshold))
 	}
 	if p.ToolResultBytes != 0 && p.ToolResultBytes < minToolResultBytes {
 		problems = append(problems, fmt.Errorf("ToolResultBytes is %d, less than %d", p.ToolResultBytes, minToolResultBytes))

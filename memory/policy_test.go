@@ -44,6 +44,12 @@ func TestPolicyListsEveryProblemAtOnce(t *testing.T) {
 	}
 	assert.ErrorIs(t, err, memory.ErrConfig)
 	assert.NoError(t, (&memory.Policy{}).Validate())
+	for _, p := range []memory.Policy{{ContextWindow: math.MaxInt64}, {Envelope: math.MaxInt64}, {SummaryOverhead: math.MaxInt64}} {
+		assert.ErrorIs(t, p.Validate(), memory.ErrConfig, "sums of it would overflow")
+	}
+	unlimited := memory.Policy{ContextWindow: 1 << 50, Threshold: 1}
+	require.NoError(t, unlimited.Validate())
+	assert.Equal(t, int64(1<<50), unlimited.Limit())
 	assert.NoError(t, (*memory.Policy)(nil).Validate())
 }
 
