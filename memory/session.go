@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -146,10 +147,13 @@ func (s *Session) History() []Message {
 	return slices.Clone(s.state.history)
 }
 
-// View returns what the model of the last turn's caller may see of the history.
+// View returns what the model of the last turn's caller may see of the history, or an error matching ErrSessionEnded.
 func (s *Session) View() ([]Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
 	return s.state.bookkeeping.Project(s.state.history)
 }
 
@@ -178,7 +182,7 @@ func (s *Session) info(current *scope.Principal, channel map[string]any) Session
 	if initiator == nil {
 		initiator = current
 	}
-	return SessionInfo{ID: s.state.id, Node: s.memory.node, Current: current, Initiator: initiator, Channel: channel}
+	return SessionInfo{ID: s.state.id, Node: s.memory.node, Current: current, Initiator: initiator, Channel: cloneAttributes(channel)}
 }
 
 // locked runs f with the lock held.
@@ -233,13 +237,15 @@ func (s semaphore) acquireLate(ctx context.Context) error {
 
 func (s semaphore) release() { <-s }
 
-// samePrincipal reports whether two callers are one: the fields that identify a caller are equal.
+// samePrincipal reports whether two callers are one. Every attribute counts, since a resolver may look at any, the tenant first of all. They are
+// compared as JSON, which is what a snapshot has of them; callers that cannot be JSON are different ones.
 func samePrincipal(a, b *scope.Principal) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	issuers := a.Issuer == b.Issuer || a.Issuer != nil && b.Issuer != nil && *a.Issuer == *b.Issuer
-	return a.Type == b.Type && a.Authenticator == b.Authenticator && issuers && a.ID == b.ID
+	textA, errA := a.MarshalJSON()
+	textB, errB := b.MarshalJSON()
+	return errA == nil && errB == nil && bytes.Equal(textA, textB)
 }
 
 // clonePrincipal keeps a session independent of what its host does with a principal later.
@@ -248,8 +254,36 @@ func clonePrincipal(p *scope.Principal) *scope.Principal {
 		return nil
 	}
 	clone := *p
-	clone.Attributes = maps.Clone(p.Attributes)
+	if p.Issuer != nil {
+		clone.Issuer = ptr(*p.Issuer)
+	}
+	clone.Attributes = cloneAttributes(p.Attributes)
 	return &clone
+}
+
+// cloneAttributes does the same for attributes, as far as they are the values that encoding/json decodes into.
+func cloneAttributes(attributes map[string]any) map[string]any {
+	clone := maps.Clone(attributes)
+	for name, value := range clone {
+		clone[name] = cloneAttribute(value)
+	}
+	return clone
+}
+
+func cloneAttribute(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		return cloneAttributes(v)
+	case []string:
+		return slices.Clone(v)
+	case []any:
+		clone := slices.Clone(v)
+		for i := range clone {
+			clone[i] = cloneAttribute(clone[i])
+		}
+		return clone
+	}
+	return value
 }
 
 func ptr[T any](v T) *T { return &v }

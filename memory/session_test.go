@@ -501,6 +501,82 @@ func TestSessionLocksHoldWhenTheCallerChangesDuringATurn(t *testing.T) {
 	assert.Contains(t, texts(s.History()), "GLOBEX words", "what was said is one history")
 }
 
+// colleague is the same user as member(tenant) in every field that names a user, in another tenant.
+func colleague(tenant, other string) *scope.Principal {
+	p := member(tenant)
+	p.Attributes["tenant"] = other
+	return p
+}
+
+func TestSessionTakesTheSameUserInAnotherTenantForAnotherCaller(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	s := b.session(t, nil)
+	turn := begin(t, s, said("t", member("acme"), "hello"))
+	require.NoError(t, turn.Deliver(said("", colleague("acme", "globex"), "GLOBEX words")))
+	require.NoError(t, turn.Deliver(said("", member("acme"), "ACME words")))
+	turn.View()
+	require.NoError(t, turn.Append(memory.AssistantMessage("hi both")))
+	_, err := b.restored(t, s, nil).Begin(ctx, said("t", colleague("acme", "globex"), "hello"))
+	require.ErrorIs(t, err, memory.ErrInvalidRequest, "the other tenant cannot go on with the turn")
+	require.NoError(t, turn.Complete(ctx))
+	captures := b.book.of("capture")
+	require.Len(t, captures, 1)
+	assert.Equal(t, []string{"hello", "ACME words", "hi both"}, texts(captures[0].messages))
+}
+
+func TestSessionResumesForACallerWhoseAttributesWentThroughJSON(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	s := b.session(t, nil)
+	who := func() *scope.Principal {
+		p := member("acme")
+		p.Attributes["level"], p.Attributes["roles"], p.Attributes["name"] = 7, []string{"<admin>"}, map[string]string{"b": "1", "a": "2"}
+		return p
+	}
+	begin(t, s, said("t", who(), "hello"))
+	begin(t, b.restored(t, s, nil), said("t", who(), "hello"))
+}
+
+func TestSessionKeepsItsCallersWhateverTheHostDoesWithThemLater(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	who := member("acme")
+	who.Attributes["roles"] = []any{map[string]any{"role": "reader"}}
+	s := b.session(t, &memory.SessionOptions{Initiator: who})
+	turn := begin(t, s, said("t", who, "hello"))
+	before, err := s.Snapshot()
+	require.NoError(t, err)
+	*who.Issuer, who.ID = "globex", "u_1"
+	who.Attributes["tenant"] = "globex"
+	who.Attributes["roles"].([]any)[0].(map[string]any)["role"] = "admin"
+	after, err := s.Snapshot()
+	require.NoError(t, err)
+	assert.JSONEq(t, string(before), string(after))
+	require.NoError(t, turn.Append(memory.AssistantMessage("hi")))
+	require.NoError(t, turn.Complete(context.Background()))
+	assert.Equal(t, "acme", *b.book.of("capture")[0].session.Current.Issuer)
+}
+
+func TestSessionResumesWithAnInputWhoseSnapshotWasRewritten(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	s := b.session(t, nil)
+	input := []memory.Message{decode(t, `{"role":"user","kind":"user","content":[{"type":"image","image":"https://example.com/?a=1&b=<2>"}]}`)}
+	begin(t, s, &memory.Delivery{TurnID: "t", Current: member("acme"), Input: input})
+	snapshot, err := s.Snapshot()
+	require.NoError(t, err)
+	// encoding/json escapes for HTML, and a map gives up the order of members.
+	var decoded map[string]any
+	require.NoError(t, json.Unmarshal(snapshot, &decoded))
+	rewritten, err := json.Marshal(decoded)
+	require.NoError(t, err)
+	restored, err := b.memory.RestoreSession(rewritten, nil)
+	require.NoError(t, err)
+	begin(t, restored, &memory.Delivery{TurnID: "t", Current: member("acme"), Input: input})
+}
+
 func TestSessionSeparatesTwoCallersInRecordsToolsAndCaptures(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -659,6 +735,8 @@ func TestSessionResetEndsIt(t *testing.T) {
 	_, err = s.Forget(ctx, "profile")
 	assert.ErrorIs(t, err, memory.ErrSessionEnded)
 	assert.ErrorIs(t, s.Clear(ctx), memory.ErrSessionEnded)
+	_, err = s.View()
+	assert.ErrorIs(t, err, memory.ErrSessionEnded)
 }
 
 func TestSessionForgetDropsASlotsRecordsAtOnce(t *testing.T) {
