@@ -70,8 +70,23 @@ func TestTurnsOwnMessagesBeginAtItsLastInput(t *testing.T) {
 			[]memory.Message{memory.AssistantMessage("x"), decode(t, `{"content":"q","kind":"user","role":"user","id":7}`), memory.AssistantMessage("b")},
 			[]memory.Message{memory.UserMessage("q")}, 1,
 		},
-		"no input": {
-			[]memory.Message{memory.AssistantMessage("x"), memory.UserMessage("q"), memory.AssistantMessage("b")}, nil, 1,
+		"no input, so nothing is known to be its own": {
+			[]memory.Message{memory.AssistantMessage("x"), memory.UserMessage("another caller's"), memory.AssistantMessage("b")}, nil, 3,
+		},
+		"an event that a compaction has dropped, behind another caller's words": {
+			[]memory.Message{memory.UserMessage("another caller's"), memory.AssistantMessage("b")},
+			[]memory.Message{memory.NewMessage("user", "event", "alarm")}, 2,
+		},
+		"the end of its input, where a compaction has dropped the beginning": {
+			[]memory.Message{memory.UserMessage("another caller's"), memory.NewMessage("user", "event", "2"), memory.AssistantMessage("b")},
+			[]memory.Message{memory.NewMessage("user", "event", "1"), memory.NewMessage("user", "event", "2")}, 1,
+		},
+		"stored by a host that escapes and orders JSON in another way": {
+			[]memory.Message{
+				memory.UserMessage("x"), memory.AssistantMessage("x"),
+				decode(t, `{"role":"user","kind":"event","content":[{"text":"a\u0026b","type":"text"}]}`), memory.AssistantMessage("b"),
+			},
+			[]memory.Message{decode(t, `{"role":"user","kind":"event","content":[{"type":"text","text":"a&b"}]}`)}, 2,
 		},
 		"nobody's": {[]memory.Message{memory.AssistantMessage("x")}, nil, 1},
 	} {

@@ -46,19 +46,32 @@ func (t *Turn) clone() *Turn {
 	return &own
 }
 
-// begin returns where the turn's own messages begin in a view: at the last place where its input stands. Where a compaction
-// has dropped part of the input it is the last message of a person, which a compaction keeps; it is never an earlier one,
-// which may be another caller's.
+// begin returns where the turn's own messages begin in a view: at the last place where its input stands, or the end of its input where a
+// compaction has dropped the beginning. Where nothing of it can be found, it is the last message of a person if the input holds one,
+// which a compaction keeps; else the length. An earlier person's message may be another caller's.
 func (t *Turn) begin(view []Message) int {
+	for from := range t.Input {
+		if at := last(view, t.Input[from:]); at >= 0 {
+			return at
+		}
+	}
+	if lastOfPerson(t.Input) == len(t.Input) {
+		return len(view)
+	}
+	return lastOfPerson(view)
+}
+
+// last returns the last index at which messages stand in a view, or -1.
+func last(view, messages []Message) int {
 	same := func(a, b Message) bool { return a == b } // a session's input is told from the same words said again
 	for _, equal := range []func(a, b Message) bool{same, Message.equal} {
-		for at := len(view) - len(t.Input); at >= 0 && len(t.Input) > 0; at-- {
-			if slices.EqualFunc(view[at:at+len(t.Input)], t.Input, equal) {
+		for at := len(view) - len(messages); at >= 0; at-- {
+			if slices.EqualFunc(view[at:at+len(messages)], messages, equal) {
 				return at
 			}
 		}
 	}
-	return lastOfPerson(view)
+	return -1
 }
 
 // lastOfPerson returns the index of the last message of role and kind user, or the length.
