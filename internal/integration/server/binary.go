@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// binary returns the path of the program called name: the newest that a pattern finds, else the one in PATH. Without one it ends the
-// test: failed when CI=true, skipped elsewhere.
+// binary returns the path of the program called name: the newest that a pattern finds, else the one in PATH. Without one the server
+// is missing.
 func binary(t testing.TB, name string, patterns ...string) string {
 	t.Helper()
 	for _, pattern := range patterns {
@@ -20,10 +20,15 @@ func binary(t testing.TB, name string, patterns ...string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path
 	}
-	missing := t.Skipf
-	if os.Getenv("CI") == "true" {
-		missing = t.Fatalf
-	}
-	missing("%s is not installed: run internal/integration/install-servers.sh", name)
+	missing(t, "%s is not installed: run internal/integration/install-servers.sh", name)
 	return ""
+}
+
+// missing ends a test whose server cannot be started: failed when CI=true, skipped elsewhere.
+func missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
 }
