@@ -1,0 +1,151 @@
+package integration_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/recollect-go/recollect/memory"
+	"github.com/recollect-go/recollect/provider/notes"
+	"github.com/stretchr/testify/require"
+)
+
+// clock is a clock that tests set.
+type clock struct{ passed atomic.Int64 }
+
+func (c *clock) now() time.Time {
+	return time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(c.passed.Load()))
+}
+
+func (c *clock) pass(d time.Duration) { c.passed.Add(int64(d)) }
+
+func testNotesRetention(t *testing.T, d database) {
+	t.Run("what has expired is not found, and then deleted from every table", func(t *testing.T) {
+		var c clock
+		db, tables := d.open(t), newNoteTables()
+		store := d.notesIn(t, db, tables, &notes.Options{UtteranceLife: time.Hour, Now: c.now, Embedder: letters(nil)})
+		key := keyOf("expiry")
+		a := attach(t, store, key, nil)
+		require.NoError(t, a.CaptureTurn(t.Context(), a.turn("t", memory.UserMessage("The zebra crossing is closed."))))
+		addFacts(t, store, key, "Facts stay.")
+		_, err := store.Add(t.Context(), key, notes.Draft{Text: "The zebra sleeps.", Expires: c.now().Add(time.Minute)})
+		require.NoError(t, err)
+		require.Len(t, a.recall(t, "op", "zebra"), 3, "with vectors, everything is near")
+		c.pass(2 * time.Hour)
+
+		require.Equal(t, []string{"Facts stay."}, allNotes(t, store, key))
+		require.Equal(t, []string{"Facts stay."}, searchFacts(t, store, key, "zebra"))
+		require.NoError(t, store.Expire(t.Context(), key))
+		require.Equal(t, map[string]int{"notes": 1, "vectors": 1, "recalls": 0, "operations": 1, "scopes": 1}, rowsOf(t, db, tables))
+		requireNotIndexed(t, store, key, "zebra")
+	})
+
+	t.Run("a change deletes what has expired in its scope", func(t *testing.T) {
+		var c clock
+		db, tables := d.open(t), newNoteTables()
+		store := d.notesIn(t, db, tables, &notes.Options{FactLife: time.Hour, Now: c.now})
+		id := addFacts(t, store, keyOf("scope"), "Old.", "Kept by a replacement.")[1]
+		c.pass(50 * time.Minute)
+		_, err := store.Replace(t.Context(), keyOf("scope"), id, "Replaced.", "")
+		require.NoError(t, err)
+		c.pass(20 * time.Minute)
+		addFacts(t, store, keyOf("scope"), "New.")
+		require.Equal(t, 2, rowsOf(t, db, tables)["notes"])
+		require.Equal(t, []string{"Replaced.", "New."}, allNotes(t, store, keyOf("scope")))
+	})
+
+	t.Run("over the cap, a note is refused", func(t *testing.T) {
+		store, _ := d.notes(t, &notes.Options{MaxNotes: 2})
+		key := keyOf("refuse")
+		addFacts(t, store, key, "One.", "Two.")
+		_, err := store.Add(t.Context(), key, notes.Draft{Text: "Three."})
+		require.ErrorIs(t, err, notes.ErrFull)
+		addFacts(t, store, key, "Two.")
+		require.Equal(t, []string{"One.", "Two."}, allNotes(t, store, key))
+		a := attach(t, store, key, nil)
+		turn := a.turn("t", memory.UserMessage("hello"))
+		require.ErrorIs(t, a.CaptureTurn(t.Context(), turn), notes.ErrFull)
+		_, err = store.Select(t.Context(), key, "one")
+		require.NoError(t, err)
+		list, err := store.List(t.Context(), key, "", 1)
+		require.NoError(t, err)
+		_, err = store.Forget(t.Context(), key, list[0].ID)
+		require.NoError(t, err)
+		require.NoError(t, a.CaptureTurn(t.Context(), turn), "a capture that was refused can be repeated")
+		require.Equal(t, []string{"Two.", "hello"}, allNotes(t, store, key))
+	})
+
+	t.Run("over the cap, the oldest utterances go and facts never", func(t *testing.T) {
+		store, _ := d.notes(t, &notes.Options{MaxNotes: 3, WhenFull: notes.DropUtterances})
+		key := keyOf("drop")
+		addFacts(t, store, key, "Fact.")
+		for i := range 4 {
+			addNotes(t, store, key, notes.Utterance, fmt.Sprint("said ", i))
+		}
+		require.Equal(t, []string{"Fact.", "said 2", "said 3"}, allNotes(t, store, key))
+		addFacts(t, store, key, "Second.", "Third.")
+		require.Equal(t, []string{"Fact.", "Second.", "Third."}, allNotes(t, store, key))
+		_, err := store.Add(t.Context(), key, notes.Draft{Text: "Fourth."})
+		require.ErrorIs(t, err, notes.ErrFull)
+		_, err = store.Add(t.Context(), key, notes.Draft{Kind: notes.Utterance, Text: "said 5"})
+		require.ErrorIs(t, err, notes.ErrFull, "a note does not go for itself")
+	})
+
+	t.Run("an erased scope leaves nothing in any table", func(t *testing.T) {
+		db, tables := d.open(t), newNoteTables()
+		store := d.notesIn(t, db, tables, &notes.Options{Embedder: letters(nil)})
+		a := attach(t, store, keyOf("erased"), nil)
+		drafts := make([]notes.Draft, 1100)
+		for i := range drafts {
+			drafts[i] = notes.Draft{Kind: notes.Utterance, Text: fmt.Sprint("zebra ", i)}
+		}
+		_, err := store.Add(t.Context(), a.key, drafts...)
+		require.NoError(t, err)
+		require.NoError(t, a.CaptureTurn(t.Context(), a.turn("t", memory.UserMessage("hello"))))
+		a.recall(t, "op", "zebra")
+		var lines int
+		require.NoError(t, store.Export(t.Context(), a.key, func(line json.RawMessage) error {
+			lines++
+			return json.Unmarshal(line, &struct{ Format string }{})
+		}))
+		require.Equal(t, 1101, lines)
+		require.NoError(t, a.Erase(t.Context(), &memory.EraseRequest{Operation: a.under("")}))
+		require.Equal(t, map[string]int{"notes": 0, "vectors": 0, "recalls": 0, "operations": 0, "scopes": 0}, rowsOf(t, db, tables))
+		require.Zero(t, indexRows(t, d, db, tables))
+	})
+}
+
+// rowsOf counts the rows of each table.
+func rowsOf(t *testing.T, db querier, tables string) map[string]int {
+	t.Helper()
+	counts := make(map[string]int)
+	for _, table := range []string{"scopes", "notes", "operations", "recalls", "vectors"} {
+		var n int
+		require.NoError(t, db.QueryRowContext(t.Context(), `SELECT count(*) FROM `+tables+`_`+table).Scan(&n))
+		counts[table] = n
+	}
+	return counts
+}
+
+// indexRows counts what is in the full-text index: in SQLite its terms.
+func indexRows(t *testing.T, d database, db querier, tables string) (n int) {
+	t.Helper()
+	query := `SELECT count(*) FROM ` + tables + `_index`
+	if d.notesDialect() == notes.SQLite {
+		vocabulary := `CREATE VIRTUAL TABLE IF NOT EXISTS ` + tables + `_vocabulary USING fts5vocab('` + tables + `_index', 'row')`
+		_, err := db.ExecContext(t.Context(), vocabulary)
+		require.NoError(t, err)
+		query = `SELECT count(*) FROM ` + tables + `_vocabulary`
+	}
+	require.NoError(t, db.QueryRowContext(t.Context(), query).Scan(&n))
+	return n
+}
+
+func requireNotIndexed(t *testing.T, store *notes.Store, key, word string) {
+	t.Helper()
+	selection, err := store.Select(t.Context(), key, word)
+	require.NoError(t, err)
+	require.Empty(t, selection.Notes)
+}
