@@ -1,5 +1,5 @@
-// Package dialogue picks out of a conversation what people and the model said, for the providers that search and capture it. Recalled
-// records are not part of it: capturing what was recalled would store it again, and more of it every turn.
+// Package dialogue picks out of a conversation what people and the model said, for the providers that search and capture it.
+// Recalled records are not part of it: capturing what was recalled would store it again, and more of it every turn.
 package dialogue
 
 import (
@@ -33,8 +33,8 @@ func texts(messages []memory.Message, wanted func(memory.Message) bool) (found [
 	return found
 }
 
-// Query returns what a recall should look for: what the turn's input says, or else what a person said last, at most limit UTF-16
-// units of it. "" means that nobody said anything. turn may be nil.
+// Query returns what a recall should look for: what the turn's input says, or else what a person said last, at most limit
+// UTF-16 units of it. "" means that nobody said anything. turn may be nil.
 func Query(turn *memory.Turn, messages []memory.Message, limit int) string {
 	if turn != nil {
 		if said := Said(turn.Input); len(said) > 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// BaseURL returns address without trailing slashes, or an error unless it is an absolute http or https URL without user, query and
-// fragment. The error does not quote it: an address may hold a secret.
+// BaseURL returns address without trailing slashes, or an error unless it is an absolute http or https URL without user,
+// query and fragment. The error does not quote it: an address may hold a secret.
 func BaseURL(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -21,7 +21,8 @@ func BaseURL(address string) (string, error) {
 	return strings.TrimRight(address, "/"), nil
 }
 
-// CheckSecret returns an error unless secret can be sent in a header: not empty, printable ASCII, no space. The error does not quote it.
+// CheckSecret returns an error unless secret can be sent in a header: not empty, printable ASCII, no space. The error does
+// not quote it.
 func CheckSecret(secret string) error {
 	if secret == "" {
 		return errors.New("credential is empty")

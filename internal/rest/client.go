@@ -24,8 +24,8 @@ type Client struct {
 	maxBytes int64
 }
 
-// NewClient returns a client that uses a copy of base, or a transport of its own when base is nil. timeout bounds one exchange, its
-// body included; 0 means DefaultTimeout. maxBytes bounds a reply's body.
+// NewClient returns a client that uses a copy of base, or a transport of its own when base is nil. timeout bounds one
+// exchange, its body included; 0 means DefaultTimeout. maxBytes bounds a reply's body.
 func NewClient(base *http.Client, timeout time.Duration, maxBytes int64) *Client {
 	if timeout == 0 {
 		timeout = DefaultTimeout
@@ -70,8 +70,8 @@ type Response struct {
 	Body   []byte
 }
 
-// Do sends r once and returns the reply, whatever its status. The error is a *TransportError when there is no reply, and matches
-// ErrTooLarge or ErrBadReply when the reply cannot be used.
+// Do sends r once and returns the reply, whatever its status. The error is a *TransportError when there is no reply, and
+// matches ErrTooLarge or ErrBadReply when the reply cannot be used.
 func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &TransportError{Err: err, NotSent: true}

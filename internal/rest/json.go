@@ -20,8 +20,8 @@ func Encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Decode reads a service's JSON into v. Members that v does not know are ignored, since a service may add some; a wrong type, invalid
-// UTF-8 and anything after the value are errors matching ErrBadReply. No error quotes the text.
+// Decode reads a service's JSON into v. Members that v does not know are ignored, since a service may add some; a wrong
+// type, invalid UTF-8 and anything after the value are errors matching ErrBadReply. No error quotes the text.
 func Decode(data []byte, v any) error {
 	if !utf8.Valid(data) {
 		return fmt.Errorf("%w: not valid UTF-8", ErrBadReply)

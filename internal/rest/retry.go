@@ -15,7 +15,8 @@ type Retry struct {
 	// FirstDelay is the wait before the second request. It doubles before each further one, and up to a quarter is taken off at
 	// random. 0 means 500 ms.
 	FirstDelay time.Duration
-	// MaxDelay is the longest wait. A service that asks for a longer one is not waited for: the error says how long. 0 means 8 s.
+	// MaxDelay is the longest wait. A service that asks for a longer one is not waited for: the error says how long. 0 means
+	// 8 s.
 	MaxDelay time.Duration
 }
 
@@ -52,9 +53,9 @@ type Verdict struct {
 	After time.Duration // but not before this time has passed; 0 when the service did not say
 }
 
-// Do calls attempt with 0, 1, 2, … until it returns nil or a verdict against another one, or the attempts are used up, and returns
-// its last error. When ctx ends during a wait the error matches both ctx.Err() and that error. A wait that would outlast
-// ctx's deadline is not begun.
+// Do calls attempt with 0, 1, 2, … until it returns nil or a verdict against another one, or the attempts are used up, and
+// returns its last error. When ctx ends during a wait the error matches both ctx.Err() and that error. A wait that would
+// outlast ctx's deadline is not begun.
 func (r Retry) Do(ctx context.Context, attempt func(n int) (Verdict, error)) error {
 	for n := 0; ; n++ {
 		verdict, err := attempt(n)

@@ -7,8 +7,8 @@ import (
 
 // Secret gives the credential of a service.
 type Secret interface {
-	// Secret is called before every request, concurrently, with the context of the call. What it returns is used for that request and
-	// not kept. An error fails the call and matches ErrUnauthorized.
+	// Secret is called before every request, concurrently, with the context of the call. What it returns is used for that
+	// request and not kept. An error fails the call and matches ErrUnauthorized.
 	Secret(ctx context.Context) (string, error)
 }
 
@@ -18,7 +18,8 @@ type SecretFunc func(ctx context.Context) (string, error)
 // Secret calls f.
 func (f SecretFunc) Secret(ctx context.Context) (string, error) { return f(ctx) }
 
-// FixedSecret returns a Secret that is always value, in a closure so that nothing that holds it can print it. The error does not quote it.
+// FixedSecret returns a Secret that is always value, in a closure so that nothing that holds it can print it. The error does
+// not quote it.
 func FixedSecret(value string) (Secret, error) {
 	if err := CheckSecret(value); err != nil {
 		return nil, err

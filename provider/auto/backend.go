@@ -12,10 +12,11 @@ import (
 
 // Options configures Backend. The zero value means the environment of the process, and no development mode.
 type Options struct {
-	// Lookup returns a variable of the environment. nil means os.LookupEnv. It is kept: an OIDC token is looked up for every request.
+	// Lookup returns a variable of the environment. nil means os.LookupEnv. It is kept: an OIDC token is looked up for every
+	// request.
 	Lookup func(name string) (string, bool)
-	// Development is the backend of development mode; nil means that the program is not in it. All memories of a process should be given
-	// the same one, usually one filememory.InMemory, or they do not see each other's documents.
+	// Development is the backend of development mode; nil means that the program is not in it. All memories of a process
+	// should be given the same one, usually one filememory.InMemory, or they do not see each other's documents.
 	Development filememory.Backend
 	// Blob configures the Vercel Blob backend, if that is the choice. nil means its defaults.
 	Blob *vercelblob.Options

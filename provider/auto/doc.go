@@ -4,9 +4,10 @@
 //
 // The first rule that applies decides:
 //
-//  1. On Vercel, which means that VERCEL is not blank, documents go to Vercel Blob. The credentials are the first that is not blank of
-//     EVE_MEMORY_BLOB_STORE_ID (OIDC), EVE_MEMORY_BLOB_READ_WRITE_TOKEN, BLOB_STORE_ID (OIDC) and BLOB_READ_WRITE_TOKEN. There being none is an error
-//     matching [ErrNoBlobStore], because a function on Vercel has no disk that outlives it.
+//  1. On Vercel, which means that VERCEL is not blank, documents go to Vercel Blob. The credentials are the first that is not
+//     blank of EVE_MEMORY_BLOB_STORE_ID (OIDC), EVE_MEMORY_BLOB_READ_WRITE_TOKEN, BLOB_STORE_ID (OIDC) and
+//     BLOB_READ_WRITE_TOKEN. There being none is an error matching [ErrNoBlobStore], because a function on Vercel has no disk
+//     that outlives it.
 //  2. With Options.Development the choice is that backend. Development is said, never inferred.
 //  3. Otherwise the choice is nobody's but the program's: [ErrNoBackend]. A Blob token outside Vercel selects nothing, since a copied
 //     environment file would otherwise send one machine's memory into another's store.

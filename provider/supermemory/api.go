@@ -29,8 +29,8 @@ func variable(lookup func(string) (string, bool), name string) string {
 	return ecma.Trim(value)
 }
 
-// call sends body as JSON, unless it is nil, and reads the answer into out, unless that is nil. Every request of this package can be sent
-// again: it reads, or it says what is to be.
+// call sends body as JSON, unless it is nil, and reads the answer into out, unless that is nil. Every request of this
+// package can be sent again: it reads, or it says what is to be.
 func (a *api) call(ctx context.Context, operation, method, path string, body, out any) error {
 	var encoded []byte
 	if body != nil {

@@ -22,7 +22,8 @@ const defaultEntityContext = "The text is one turn of a conversation: what a per
 const toolNote = "\n\nThe assistant used this memory in the turn, so the text may repeat what is stored already. Extract only what the person said " +
 	"newly, and nothing that the assistant found, saved or forgot."
 
-// capture stores the turn as one document. Its customId depends on key and operation id, so a repeated capture is the same document.
+// capture stores the turn as one document. Its customId depends on key and operation id, so a repeated capture is the same
+// document.
 func (p *Provider) capture(ctx context.Context, r *memory.TurnCompleted) error {
 	tags, err := p.tags("capture", r.Key)
 	if err != nil {
@@ -91,13 +92,13 @@ const metadataSource = "eve-agent"
 // conversationID is the name under which the conversations of a session are found.
 func conversationID(session string) string { return "conv_" + session }
 
-// turnID returns the customId of a captured turn, within the service's grammar. The key is part of it: customIds may be shared by all container
-// tags of an account.
+// turnID returns the customId of a captured turn, within the service's grammar. The key is part of it: customIds may be
+// shared by all container tags of an account.
 func turnID(key, operation string) string {
 	sum := sha256.Sum256(ecma.AppendQuote(ecma.AppendQuote(nil, key), operation))
 	return "turn_" + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// newID returns a customId that no other call has. A text that was forgotten can so be stored again, which the service might take for one that
-// it has; the repetitions of one call have the same.
+// newID returns a customId that no other call has. A text that was forgotten can so be stored again, which the service might
+// take for one that it has; the repetitions of one call have the same.
 func newID(kind string) string { return kind + "_" + rand.Text() }

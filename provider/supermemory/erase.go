@@ -9,8 +9,8 @@ import (
 
 const erasePage = 100
 
-// erase deletes the documents of both tags, then forgets the memories that are left. What fails does not keep the rest from being tried; erasing again
-// goes on where it stopped.
+// erase deletes the documents of both tags, then forgets the memories that are left. What fails does not keep the rest from
+// being tried; erasing again goes on where it stopped.
 func (p *Provider) erase(ctx context.Context, r *memory.EraseRequest) error {
 	tags, err := p.tags("erase", r.Key)
 	if err != nil {
@@ -24,7 +24,8 @@ func (p *Provider) erase(ctx context.Context, r *memory.EraseRequest) error {
 	)
 }
 
-// eraseDocuments asks for the first page again and again, because what was deleted is no longer on it. A page that stays as it is ends in an error.
+// eraseDocuments asks for the first page again and again, because what was deleted is no longer on it. A page that stays as
+// it is ends in an error.
 func (p *Provider) eraseDocuments(ctx context.Context, tag string) error {
 	gone := make(map[string]bool)
 	for {
@@ -51,7 +52,8 @@ func (p *Provider) eraseDocuments(ctx context.Context, tag string) error {
 	}
 }
 
-// eraseMemories walks the pages until a walk finds nothing that is not forgotten: forgetting may move what comes after to an earlier page.
+// eraseMemories walks the pages until a walk finds nothing that is not forgotten: forgetting may move what comes after to an
+// earlier page.
 func (p *Provider) eraseMemories(ctx context.Context, tag string) error {
 	gone := make(map[string]bool)
 	for {
@@ -65,8 +67,8 @@ func (p *Provider) eraseMemories(ctx context.Context, tag string) error {
 	}
 }
 
-// forgetAll walks the pages once. It returns how many memories it found that are not forgotten, and how many of those it forgot; gone holds
-// those that were forgotten already, whatever the service says.
+// forgetAll walks the pages once. It returns how many memories it found that are not forgotten, and how many of those it
+// forgot; gone holds those that were forgotten already, whatever the service says.
 func (p *Provider) forgetAll(ctx context.Context, tag string, gone map[string]bool) (left, forgotten int, err error) {
 	for n := 1; ; n++ {
 		page, err := p.api.listMemories(ctx, "erase", &listRequest{

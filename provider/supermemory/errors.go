@@ -26,7 +26,8 @@ var (
 	ErrTooLarge = rest.ErrTooLarge
 	// ErrBadReply: the answer is not that of the API.
 	ErrBadReply = rest.ErrBadReply
-	// ErrNotFound: there is no such document or memory under this key. It is the same error when there is one under another key.
+	// ErrNotFound: there is no such document or memory under this key. It is the same error when there is one under another
+	// key.
 	ErrNotFound = errors.New("not found in this memory")
 	// ErrNotErased: the service did not remove everything. Erase again.
 	ErrNotErased = errors.New("not everything was erased")

@@ -52,29 +52,31 @@ const (
 
 // Options configures New. The zero value means the defaults, which are those of the service's provider for eve.
 type Options struct {
-	// ContainerTagPrefix begins every container tag: 1 to 35 letters, digits, "_", "." and "-", not ending in "_extraction". "" means
-	// eve_agent. Two applications with different prefixes share nothing.
+	// ContainerTagPrefix begins every container tag: 1 to 35 letters, digits, "_", "." and "-", not ending in "_extraction".
+	// "" means eve_agent. Two applications with different prefixes share nothing.
 	ContainerTagPrefix string
 	// NoSearch leaves out the search for the turn's input. The tool search stays.
 	NoSearch bool
 	// Location is the time zone of the dates that the model sees. nil means UTC.
 	Location *time.Location
-	// MaxRecallCharacters bounds each of the two recalled messages, in UTF-16 units. 0 means 8000. What does not fit is left out whole.
+	// MaxRecallCharacters bounds each of the two recalled messages, in UTF-16 units. 0 means 8000. What does not fit is left
+	// out whole.
 	MaxRecallCharacters int
 
 	// NoCapture stores nothing by itself.
 	NoCapture bool
-	// EntityContext tells the service what to extract from conversations, in at most 1100 UTF-16 units. "" means a text that asks for what people
-	// say of themselves.
+	// EntityContext tells the service what to extract from conversations, in at most 1100 UTF-16 units. "" means a text that
+	// asks for what people say of themselves.
 	EntityContext string
 	// TaskType and Dreaming apply to captured conversations.
 	TaskType TaskType
 	Dreaming Dreaming
-	// Metadata is added to captured conversations: strings, numbers, booleans and lists of strings. The names that this package uses win.
+	// Metadata is added to captured conversations: strings, numbers, booleans and lists of strings. The names that this
+	// package uses win.
 	Metadata map[string]any
 
-	// ApproveRemember, ApproveExtract and ApproveForget decide whether a person must agree before the tool runs; the last is for forget and
-	// forget_matching. nil: never. See memory.Tool.
+	// ApproveRemember, ApproveExtract and ApproveForget decide whether a person must agree before the tool runs; the last is
+	// for forget and forget_matching. nil: never. See memory.Tool.
 	ApproveRemember func(ctx context.Context, call *memory.ToolCall) (bool, error)
 	ApproveExtract  func(ctx context.Context, call *memory.ToolCall) (bool, error)
 	ApproveForget   func(ctx context.Context, call *memory.ToolCall) (bool, error)

@@ -29,8 +29,8 @@ func New(key Secret, opts *Options) (*Provider, error) {
 	return &Provider{api: newAPI(key, &o), opts: o}, nil
 }
 
-// NewFromEnvironment is New with the key in SUPERMEMORY_API_KEY and, unless opts give one, the address in SUPERMEMORY_BASE_URL, both
-// trimmed. lookup is usually os.LookupEnv.
+// NewFromEnvironment is New with the key in SUPERMEMORY_API_KEY and, unless opts give one, the address in
+// SUPERMEMORY_BASE_URL, both trimmed. lookup is usually os.LookupEnv.
 func NewFromEnvironment(lookup func(name string) (string, bool), opts *Options) (*Provider, error) {
 	value := variable(lookup, "SUPERMEMORY_API_KEY")
 	if value == "" {
@@ -48,8 +48,9 @@ func NewFromEnvironment(lookup func(name string) (string, bool), opts *Options) 
 	return New(key, &o)
 }
 
-// Attach returns the handlers for a slot: the same recall before a turn and after a compaction, capture of completed turns unless it is off, the
-// tools, and erasure. Nothing is captured at a compaction, because every turn was captured when it ended.
+// Attach returns the handlers for a slot: the same recall before a turn and after a compaction, capture of completed turns
+// unless it is off, the tools, and erasure. Nothing is captured at a compaction, because every turn was captured when it
+// ended.
 func (p *Provider) Attach(info memory.SlotInfo) (memory.Handlers, error) {
 	if err := checkToolNames(info); err != nil {
 		return memory.Handlers{}, err
@@ -89,7 +90,8 @@ type tags struct {
 
 const extractionSuffix = "_extraction"
 
-// tags returns the container tags of a key. A key has 43 characters of base64url after its prefix, so a tag is within the service's grammar.
+// tags returns the container tags of a key. A key has 43 characters of base64url after its prefix, so a tag is within the
+// service's grammar.
 func (p *Provider) tags(operation, key string) (tags, error) {
 	if err := docstore.CheckKey(key); err != nil {
 		return tags{}, failed(operation, err)

@@ -14,8 +14,8 @@ const maxPart = 50 << 10
 // statusDone is the status of a document that was digested.
 const statusDone = "done"
 
-// fetch returns the document with an id if it lies under one of the tags. Any other answer is ErrNotFound, also for a document of somebody
-// else, so that nobody learns that there is one.
+// fetch returns the document with an id if it lies under one of the tags. Any other answer is ErrNotFound, also for a
+// document of somebody else, so that nobody learns that there is one.
 func (b *bound) fetch(ctx context.Context, operation, id string, tags ...string) (*document, error) {
 	if !idGrammar.MatchString(id) {
 		return nil, input("id is not one that was shown")

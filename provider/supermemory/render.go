@@ -129,8 +129,8 @@ func groupBySession(documents []document) (sessions []*session) {
 	return sessions
 }
 
-// assign gives each memory to the sessions that it comes from and returns the others. What is forgotten, replaced or part of the profile belongs to
-// neither.
+// assign gives each memory to the sessions that it comes from and returns the others. What is forgotten, replaced or part of
+// the profile belongs to neither.
 func assign(memories []memoryEntry, sessions []*session) (others []memoryEntry) {
 	for _, m := range memories {
 		if m.IsForgotten || !m.IsLatest || m.IsStatic || ecma.IsBlank(m.Memory) {

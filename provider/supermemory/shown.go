@@ -36,7 +36,8 @@ func (s *shown) addResult(r *result) {
 	s.add(r.text(), ids...)
 }
 
-// covers reports whether a result is shown: the same text, or, from the same document, a memory and the piece that it comes from.
+// covers reports whether a result is shown: the same text, or, from the same document, a memory and the piece that it comes
+// from.
 func (s *shown) covers(r *result) bool {
 	text := canonical(r.text())
 	if s.texts[text] {

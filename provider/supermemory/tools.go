@@ -13,7 +13,8 @@ import (
 	"github.com/recollect-go/recollect/memory"
 )
 
-// Names of the tools, which are those of the service's provider for eve. The model sees them behind the slot's name and two underscores.
+// Names of the tools, which are those of the service's provider for eve. The model sees them behind the slot's name and two
+// underscores.
 const (
 	searchName         = "search"
 	readSessionName    = "read_session"

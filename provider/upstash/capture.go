@@ -13,8 +13,8 @@ import (
 // batch is how many records are sent in one request.
 const batch = 32
 
-// capture stores what was said in the turn. The ids of the records are digests of their places and texts, and a record that is there is
-// left as it is, so that a repeated capture adds nothing and does not bring back what was forgotten since.
+// capture stores what was said in the turn. The ids of the records are digests of their places and texts, and a record that
+// is there is left as it is, so that a repeated capture adds nothing and does not bring back what was forgotten since.
 func (p *Provider) capture(ctx context.Context, r *memory.TurnCompleted) error {
 	if err := ctx.Err(); err != nil {
 		return failed("capture", err)
@@ -87,7 +87,8 @@ func (p *Provider) pieces(texts []string) (pieces []string) {
 	return pieces
 }
 
-// divide cuts a normalized text into parts of at most limit UTF-16 units, at spaces where there are any in the last half of a part.
+// divide cuts a normalized text into parts of at most limit UTF-16 units, at spaces where there are any in the last half of
+// a part.
 func divide(text string, limit int) (parts []string) {
 	for ecma.UTF16Len(text) > limit {
 		part := dialogue.Cut(text, limit)

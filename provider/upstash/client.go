@@ -83,8 +83,9 @@ func NewClient(url string, token Secret, opts *Options) (*Client, error) {
 	return &Client{rest: rest.NewClient(opts.HTTPClient, opts.Timeout, maxBytes), retry: retry, url: base, token: token}, nil
 }
 
-// ClientFromEnvironment returns a client of the database that the environment names: UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN, and where
-// one of them is blank, KV_REST_API_URL and KV_REST_API_TOKEN in its place. Values are trimmed. lookup is usually os.LookupEnv.
+// ClientFromEnvironment returns a client of the database that the environment names: UPSTASH_REDIS_REST_URL and
+// UPSTASH_REDIS_REST_TOKEN, and where one of them is blank, KV_REST_API_URL and KV_REST_API_TOKEN in its place. Values are
+// trimmed. lookup is usually os.LookupEnv.
 func ClientFromEnvironment(lookup func(name string) (string, bool), opts *Options) (*Client, error) {
 	url := first(lookup, "UPSTASH_REDIS_REST_URL", "KV_REST_API_URL")
 	value := first(lookup, "UPSTASH_REDIS_REST_TOKEN", "KV_REST_API_TOKEN")

@@ -52,8 +52,8 @@ func (c *Client) run(ctx context.Context, operation string, cmd command) (reply,
 	return result, outcome, err
 }
 
-// pipeline sends commands in one request and returns their results in order. The commands are carried out one after the other, not as a
-// whole; the first that fails is the error.
+// pipeline sends commands in one request and returns their results in order. The commands are carried out one after the
+// other, not as a whole; the first that fails is the error.
 func (c *Client) pipeline(ctx context.Context, operation string, cmds ...command) ([]reply, error) {
 	for _, cmd := range cmds {
 		if err := cmd.check(); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/recollect-go/recollect/internal/docstore"
 )
 
-// List returns up to limit keys. It scans the whole key space, so a page may be empty: the server looks at about limit keys, whoever's they
-// are, for each page. A key may appear twice.
+// List returns up to limit keys. It scans the whole key space, so a page may be empty: the server looks at about limit keys,
+// whoever's they are, for each page. A key may appear twice.
 func (d *Documents) List(ctx context.Context, cursor string, limit int) (keys []string, next string, err error) {
 	if limit < 1 {
 		return nil, "", failed("list", errors.New("limit is less than 1"))

@@ -9,8 +9,8 @@ const (
 	wordShape    = "shape"    // detail: the type of the key
 )
 
-// readVersion begins each script. It leaves the stored version in current, "" when the key does not exist, and ends the script when the
-// key holds something that is not a document.
+// readVersion begins each script. It leaves the stored version in current, "" when the key does not exist, and ends the
+// script when the key holds something that is not a document.
 const readVersion = `
 local current = redis.pcall('HGET', KEYS[1], 'version')
 if type(current) == 'table' then
@@ -24,8 +24,8 @@ end
 `
 
 const (
-	// writeScript takes content, expected version, new version, time to live in seconds. The version that it is about to write can
-	// only be there when the same call was carried out before.
+	// writeScript takes content, expected version, new version, time to live in seconds. The version that it is about to
+	// write can only be there when the same call was carried out before.
 	writeScript = readVersion + `
 if current == ARGV[3] then return {'done'} end
 if current ~= ARGV[2] then return {'conflict', current} end

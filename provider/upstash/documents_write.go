@@ -9,8 +9,8 @@ import (
 	"github.com/recollect-go/recollect/internal/docstore"
 )
 
-// Write replaces the document of key if its version is expected, or creates it if expected is "". The package comment says what becomes
-// of a write whose answer is lost.
+// Write replaces the document of key if its version is expected, or creates it if expected is "". The package comment says
+// what becomes of a write whose answer is lost.
 func (d *Documents) Write(ctx context.Context, key string, content []byte, expected string) (version string, err error) {
 	if err := accept(ctx, "write", key); err != nil {
 		return "", err
@@ -72,8 +72,8 @@ func (d *Documents) apply(ctx context.Context, c *change, script string, args ..
 
 var errRepeated = errors.New("sent again after a lost answer, and another version is stored now")
 
-// conflict returns the error for another version than expected. When the change was sent more than once, an earlier one may have been carried out
-// and the stored version been written on top of it.
+// conflict returns the error for another version than expected. When the change was sent more than once, an earlier one may
+// have been carried out and the stored version been written on top of it.
 func (c *change) conflict(sent *sent, stored string) error {
 	if sent.doubt {
 		return c.unknown(errRepeated)
@@ -86,8 +86,8 @@ func (c *change) unknown(cause error) error {
 	return fmt.Errorf("upstash: %s: %w: %w", c.operation, docstore.ErrUnknownOutcome, cause)
 }
 
-// settle reads the version after a change that may have been carried out. That the expected one is there proves nothing: the change may
-// still be on its way.
+// settle reads the version after a change that may have been carried out. That the expected one is there proves nothing: the
+// change may still be on its way.
 func (d *Documents) settle(ctx context.Context, c *change, sent *sent, cause error) error {
 	if !sent.doubt {
 		return cause

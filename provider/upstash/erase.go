@@ -9,8 +9,8 @@ import (
 // eraseCount is how many keys the server looks at for each step.
 const eraseCount = 500
 
-// erase removes every record and every kept recall of the key. It scans the key space, because an index may not know yet what was written
-// just before. A failure in between leaves the rest; erasing again removes it.
+// erase removes every record and every kept recall of the key. It scans the key space, because an index may not know yet
+// what was written just before. A failure in between leaves the rest; erasing again removes it.
 func (p *Provider) erase(ctx context.Context, r *memory.EraseRequest) error {
 	for _, prefix := range []string{p.recordPrefix(r.Key), p.replayPrefix(r.Key)} {
 		if err := p.erasePrefix(ctx, prefix); err != nil {

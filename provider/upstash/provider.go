@@ -12,8 +12,8 @@ import (
 	"github.com/recollect-go/recollect/memory"
 )
 
-// Provider is a memory of many records with ranked recall, capture and tools. It is a memory.Provider, may serve several slots, and may be
-// used concurrently.
+// Provider is a memory of many records with ranked recall, capture and tools. It is a memory.Provider, may serve several
+// slots, and may be used concurrently.
 type Provider struct {
 	client *Client
 	opts   ProviderOptions
@@ -28,8 +28,8 @@ type Capture string
 const (
 	// CaptureUser stores what people said. It is the default; "" means it.
 	CaptureUser Capture = "user"
-	// CaptureModel stores what the model answered. The tool forget_memory is not offered then: an answer about a deletion quotes the text
-	// that was deleted, so forgetting would store it anew.
+	// CaptureModel stores what the model answered. The tool forget_memory is not offered then: an answer about a deletion
+	// quotes the text that was deleted, so forgetting would store it anew.
 	CaptureModel Capture = "model"
 	// CaptureAll stores both, and offers no forget_memory either.
 	CaptureAll Capture = "all"
@@ -39,26 +39,26 @@ const (
 
 // ProviderOptions configures NewProvider. The zero value means the defaults, which are those of Upstash AgentKit.
 type ProviderOptions struct {
-	// Prefix comes before the key of each record, with a colon between. "" means agentkit:memorySlot. Records of another schema must not
-	// lie under it: a search would miss them.
+	// Prefix comes before the key of each record, with a colon between. "" means agentkit:memorySlot. Records of another
+	// schema must not lie under it: a search would miss them.
 	Prefix string
-	// IndexName is the search index. "" means the prefix with an underscore in place of everything but letters and digits. A database has at most
-	// ten.
+	// IndexName is the search index. "" means the prefix with an underscore in place of everything but letters and digits. A
+	// database has at most ten.
 	IndexName string
 	// TopK is how many facts are recalled at most. 0 means 5.
 	TopK int
 	// MinScore leaves out facts that match less well. Scores are BM25 and have no upper bound.
 	MinScore float64
-	// MaxRecallCharacters bounds the recalled message in UTF-16 units. 0 means 4000. Facts that do not fit are left out, the least relevant
-	// first, and never cut; the best one is always there.
+	// MaxRecallCharacters bounds the recalled message in UTF-16 units. 0 means 4000. Facts that do not fit are left out, the
+	// least relevant first, and never cut; the best one is always there.
 	MaxRecallCharacters int
-	// MaxMemoryCharacters is the longest text of one record in UTF-16 units. 0 means 2048. A longer message becomes several records; a longer fact is
-	// refused, and the model told so.
+	// MaxMemoryCharacters is the longest text of one record in UTF-16 units. 0 means 2048. A longer message becomes several
+	// records; a longer fact is refused, and the model told so.
 	MaxMemoryCharacters int
 	// Capture says which messages of a turn are stored.
 	Capture Capture
-	// NoIndexWait returns from a save or capture before the service has indexed the record, which may take tens of seconds. The next turn may
-	// then not recall it.
+	// NoIndexWait returns from a save or capture before the service has indexed the record, which may take tens of seconds.
+	// The next turn may then not recall it.
 	NoIndexWait bool
 	// NoReplayCache does not keep recalls. A recall that is repeated under its operation id may then have another answer.
 	NoReplayCache bool
@@ -87,8 +87,8 @@ const (
 
 var notIdentifier = regexp.MustCompile(`[^A-Za-z0-9_]`)
 
-// NewProvider returns the provider over the client's database, or one error that lists every problem. It sends nothing: the index
-// is created by the first recall or search.
+// NewProvider returns the provider over the client's database, or one error that lists every problem. It sends nothing: the
+// index is created by the first recall or search.
 func NewProvider(client *Client, opts *ProviderOptions) (*Provider, error) {
 	p := &Provider{client: client}
 	if opts != nil {
@@ -149,8 +149,9 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Attach returns the handlers for a slot: the same recall before a turn and after a compaction, capture of completed turns unless it is off, the
-// tools, and erasure. Nothing is captured at a compaction, because every turn was captured when it ended.
+// Attach returns the handlers for a slot: the same recall before a turn and after a compaction, capture of completed turns
+// unless it is off, the tools, and erasure. Nothing is captured at a compaction, because every turn was captured when it
+// ended.
 func (p *Provider) Attach(info memory.SlotInfo) (memory.Handlers, error) {
 	if err := checkToolNames(info); err != nil {
 		return memory.Handlers{}, err

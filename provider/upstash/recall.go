@@ -15,7 +15,8 @@ import (
 // itemID is that of the one recalled message, so that each recall replaces the one before and a forgotten fact does not linger.
 const itemID = "agentkit-redis-memory"
 
-// recall returns the facts that fit what is being talked about, as one message. There is always one: it says also that nothing fits.
+// recall returns the facts that fit what is being talked about, as one message. There is always one: it says also that
+// nothing fits.
 func (p *Provider) recall(ctx context.Context, o *memory.Operation, turn *memory.Turn, messages []memory.Message) ([]memory.Item, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, failed("recall", err)

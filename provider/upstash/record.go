@@ -46,8 +46,8 @@ func (r *record) encode() (string, error) {
 // factID returns the id of a fact, which depends on its text alone: the same fact is one record.
 func factID(text string) string { return digest(text) }
 
-// messageID returns the id of a captured message, which depends on its place as well: captured again, it is the same record; said again,
-// it is another one.
+// messageID returns the id of a captured message, which depends on its place as well: captured again, it is the same record;
+// said again, it is another one.
 func messageID(r *record) string {
 	return digest(fmt.Sprintf("%s|%d|%s|%d|%s", r.SessionID, r.Sequence, r.Source, r.SubIndex, r.Text))
 }

@@ -72,7 +72,8 @@ func (p *Provider) count(f *filter) (command, error) {
 	return command{"SEARCH.COUNT", p.index, string(text)}, err
 }
 
-// search sends the commands in one request. When the index is not there it is created and waited for, and the commands are sent once more.
+// search sends the commands in one request. When the index is not there it is created and waited for, and the commands are
+// sent once more.
 func (p *Provider) search(ctx context.Context, operation string, cmds ...command) ([]reply, error) {
 	replies, err := p.client.pipeline(ctx, operation, cmds...)
 	if !errors.Is(err, errNoIndex) && (err != nil || !anyMissing(replies)) {
@@ -120,8 +121,8 @@ func (p *Provider) waitIndexing(ctx context.Context, operation string) error {
 	return err
 }
 
-// hits reads the reply to a query. A record that is not one of key is an error: nothing of another key gets out, whatever the service
-// answers.
+// hits reads the reply to a query. A record that is not one of key is an error: nothing of another key gets out, whatever
+// the service answers.
 func (p *Provider) hits(key, operation string, r reply) ([]hit, error) {
 	rows, err := r.list()
 	if err != nil {

@@ -419,16 +419,17 @@ func (s *server) search(name string, args []string) any {
 		if len(args) < 7 || strings.Join(args[1:6], " ") != "EXISTSOK ON JSON PREFIX 1" || strings.Join(args[7:], " ") != schema {
 			return redisError("ERR unknown schema")
 		}
-		if ix == nil {
-			s.indexes[args[0]] = &index{prefix: args[6]}
+		if ix != nil {
+			return 0
 		}
-		return status("OK")
+		s.indexes[args[0]] = &index{prefix: args[6]}
+		return 1
 	case name == "SEARCH.WAITINDEXING" && len(args) == 1:
 		if ix == nil {
 			return redisError("ERR index not found")
 		}
 		clear(s.pending)
-		return status("OK")
+		return 1
 	case name == "SEARCH.COUNT" && len(args) == 2:
 		if ix == nil {
 			return -1

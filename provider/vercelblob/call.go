@@ -16,8 +16,8 @@ import (
 // apiVersion is the version of the control API that Vercel's client 2.8 speaks.
 const apiVersion = "12"
 
-// call is one request to the service and its repetitions. doubt becomes true when a request may have been carried out although no
-// answer says so.
+// call is one request to the service and its repetitions. doubt becomes true when a request may have been carried out
+// although no answer says so.
 type call struct {
 	backend   *Backend
 	operation string

@@ -28,8 +28,8 @@ func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) 
 
 // Credentials says what authorizes a request.
 type Credentials interface {
-	// Credential is called before every request, concurrently, with the context of the call. What it returns is used for that request
-	// and not kept. An error fails the call and matches ErrUnauthorized. The store should always be the same.
+	// Credential is called before every request, concurrently, with the context of the call. What it returns is used for
+	// that request and not kept. An error fails the call and matches ErrUnauthorized. The store should always be the same.
 	Credential(ctx context.Context) (Credential, error)
 }
 
@@ -53,8 +53,8 @@ func ReadWriteToken(token string) (Credentials, error) {
 	return CredentialsFunc(func(context.Context) (Credential, error) { return fixed, nil }), nil
 }
 
-// OIDC returns credentials of the store that use the OIDC token of the moment. storeID may have the prefix "store_". tokens nil means the
-// token that WithOIDCToken gave the context.
+// OIDC returns credentials of the store that use the OIDC token of the moment. storeID may have the prefix "store_". tokens
+// nil means the token that WithOIDCToken gave the context.
 func OIDC(storeID string, tokens Tokens) (Credentials, error) {
 	storeID = strings.TrimPrefix(storeID, "store_")
 	if err := checkStoreID(storeID); err != nil {
@@ -81,9 +81,9 @@ type TokensFunc func(ctx context.Context) (string, error)
 // Token calls f.
 func (f TokensFunc) Token(ctx context.Context) (string, error) { return f(ctx) }
 
-// VercelTokens returns the OIDC token that the platform gives: that of the incoming request, which WithOIDCToken put into the
-// context, or else the value of VERCEL_OIDC_TOKEN at that moment, looked up with lookup. A blank value counts as none. It is Vercel's own order; an
-// expired token is not refreshed, which only a development machine would need.
+// VercelTokens returns the OIDC token that the platform gives: that of the incoming request, which WithOIDCToken put into
+// the context, or else the value of VERCEL_OIDC_TOKEN at that moment, looked up with lookup. A blank value counts as none.
+// It is Vercel's own order; an expired token is not refreshed, which only a development machine would need.
 func VercelTokens(lookup func(name string) (string, bool)) Tokens {
 	return TokensFunc(func(ctx context.Context) (string, error) {
 		if token, _ := ctx.Value(oidcToken{}).(string); token != "" {
@@ -102,7 +102,8 @@ const OIDCTokenHeader = "x-vercel-oidc-token"
 
 type oidcToken struct{}
 
-// WithOIDCToken returns ctx with the OIDC token of an incoming request, the value of its OIDCTokenHeader. A blank token leaves ctx as it is.
+// WithOIDCToken returns ctx with the OIDC token of an incoming request, the value of its OIDCTokenHeader. A blank token
+// leaves ctx as it is.
 func WithOIDCToken(ctx context.Context, token string) context.Context {
 	token = ecma.Trim(token)
 	if token == "" {

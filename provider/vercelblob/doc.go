@@ -3,20 +3,23 @@
 //
 // # Layout
 //
-// A document is the object <prefix>/<key>/MEMORY.md of one store; the prefix is eve/memory/file unless an option says otherwise. That is where
-// eve keeps its documents, so a Go service and an eve agent that share a store read and write the same memory.
+// A document is the object <prefix>/<key>/MEMORY.md of one store; the prefix is eve/memory/file unless an option says
+// otherwise. That is where eve keeps its documents, so a Go service and an eve agent that share a store read and write the
+// same memory.
 //
 // # Versions
 //
-// A version is the object's strong ETag. Replies are asked for in identity encoding, because the content network weakens the ETag of what
-// it compresses, and a weak one satisfies no condition. A weak ETag that arrives anyway is an error matching [ErrWeakETag]: it is neither used nor repaired.
+// A version is the object's strong ETag. Replies are asked for in identity encoding, because the content network weakens the
+// ETag of what it compresses, and a weak one satisfies no condition. A weak ETag that arrives anyway is an error matching
+// [ErrWeakETag]: it is neither used nor repaired.
 //
 // # Outcomes
 //
-// A write is one conditional request. It is sent again only after an answer that says nothing definite: none at all, a 5xx, a 408. If one of
-// the requests may have been carried out, the object is read: what was to be written being there is success, and anything else is an
-// error matching filememory.ErrUnknownOutcome, never a conflict. A refusal without such a doubt is definite: a conflict when it is about
-// the condition, and when a create is refused for a reason that may be the existence of the object, the object is read to tell.
+// A write is one conditional request. It is sent again only after an answer that says nothing definite: none at all, a 5xx,
+// a 408. If one of the requests may have been carried out, the object is read: what was to be written being there is
+// success, and anything else is an error matching filememory.ErrUnknownOutcome, never a conflict. A refusal without such a
+// doubt is definite: a conflict when it is about the condition, and when a create is refused for a reason that may be the
+// existence of the object, the object is read to tell.
 //
 // # Credentials
 //
@@ -25,5 +28,6 @@
 //
 // # Limits
 //
-// The service refuses an empty object, so an empty document is refused before anything is sent ([ErrEmpty]). Everything else comes back byte for byte.
+// The service refuses an empty object, so an empty document is refused before anything is sent ([ErrEmpty]). Everything else
+// comes back byte for byte.
 package vercelblob

@@ -30,8 +30,8 @@ var (
 	ErrSuspended = errors.New("store is suspended")
 	// ErrStoreNotFound: there is no such store.
 	ErrStoreNotFound = errors.New("store does not exist")
-	// ErrWeakETag: the object came with a weak ETag, or none, so that it cannot be replaced safely. Something between the service
-	// and this process compresses or rewrites replies.
+	// ErrWeakETag: the object came with a weak ETag, or none, so that it cannot be replaced safely. Something between the
+	// service and this process compresses or rewrites replies.
 	ErrWeakETag = errors.New("object has no strong ETag")
 	// ErrEmpty: the service has no empty objects.
 	ErrEmpty = errors.New("document is empty, which the service refuses")

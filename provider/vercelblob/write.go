@@ -78,7 +78,8 @@ func (b *Backend) put(key string, content []byte, expected string) *call {
 	}}
 }
 
-// writtenVersion reads the answer to a write that was carried out. If that cannot be used the outcome is in doubt, since the version is unknown.
+// writtenVersion reads the answer to a write that was carried out. If that cannot be used the outcome is in doubt, since the
+// version is unknown.
 func writtenVersion(c *call, reply *rest.Response) (string, error) {
 	var body struct {
 		ETag string `json:"etag"`
@@ -94,8 +95,8 @@ func writtenVersion(c *call, reply *rest.Response) (string, error) {
 	return body.ETag, nil
 }
 
-// resolveWrite reads the object after a write that may have happened. Only content equal to what was sent settles it: other content may
-// have been written on top of ours.
+// resolveWrite reads the object after a write that may have happened. Only content equal to what was sent settles it: other
+// content may have been written on top of ours.
 func (b *Backend) resolveWrite(ctx context.Context, key string, content []byte, cause error) (string, error) {
 	if ctx.Err() == nil {
 		stored, version, err := b.read(ctx, key)
@@ -111,7 +112,8 @@ func unknown(operation string, cause error) error {
 	return fmt.Errorf("vercelblob: %s: %w: %w", operation, docstore.ErrUnknownOutcome, cause)
 }
 
-// resolveCreate tells whether a create was refused because the object exists; the service says bad_request for that and for other reasons.
+// resolveCreate tells whether a create was refused because the object exists; the service says bad_request for that and for
+// other reasons.
 func (b *Backend) resolveCreate(ctx context.Context, key string, cause error) error {
 	_, version, err := b.read(ctx, key)
 	if err != nil {

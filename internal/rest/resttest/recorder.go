@@ -1,5 +1,5 @@
-// Package resttest is what the tests of the hosted stores and services share: a record of the requests that were sent, compared with
-// samples, and a transport that needs no network.
+// Package resttest is what the tests of the hosted stores and services share: a record of the requests that were sent,
+// compared with samples, and a transport that needs no network.
 package resttest
 
 import (
@@ -95,8 +95,8 @@ func Golden(t *testing.T, name string, requests []string, masks ...string) {
 	}
 }
 
-// InMemory is a transport that hands requests to a handler, without network, so that it can be used in a synctest bubble. The handler
-// runs to its end even when the request's context has ended.
+// InMemory is a transport that hands requests to a handler, without network, so that it can be used in a synctest bubble.
+// The handler runs to its end even when the request's context has ended.
 type InMemory struct{ Handler http.Handler }
 
 // RoundTrip answers r with the handler, unless its context has ended before.
