@@ -12,7 +12,7 @@ import (
 	"github.com/recollect-go/recollect/state"
 )
 
-// counters is a struct without pointers, as DESIGN's bar for Get has it.
+// counters is a struct without pointers.
 type counters struct {
 	Seen, Failed int
 	Ratio        float64

@@ -301,3 +301,42 @@ func TestResettingANewSessionSucceeds(t *testing.T) {
 	_, _, err := b.store.Read(t.Context(), key(t, b.session.ID()))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
+
+func TestAResetRemovesAChildThatCommitsMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		commits int
+		want    error
+	}{"a few times": {3, nil}, "without end": {1000, state.ErrConflict}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := &racing{MemoryStore: state.InMemory()}
+			b := setUp(t, store)
+			h := counter(t)
+			_, childCtx := child(t, b.session, b.ctx, "busy")
+			update(t, childCtx, h, increment)
+			left := c.commits
+			store.commit = func() {
+				if left--; left >= 0 {
+					update(t, childCtx, h, increment)
+				}
+			}
+			require.ErrorIs(t, b.session.Reset(b.ctx), c.want)
+			if c.want != nil {
+				require.Equal(t, 0, get(t, b.ctx, h), "the session is still there, and can be reset again")
+			}
+		})
+	}
+}
+
+func TestAResetStopsAtAChildThatItCannotRead(t *testing.T) {
+	t.Parallel()
+	b := setUp(t, nil)
+	c, err := b.session.Child(b.ctx, "child")
+	require.NoError(t, err)
+	newer := []byte(`{"format":"recollect-state","version":9}`)
+	_, err = b.store.Write(t.Context(), key(t, c.ID()), newer, "")
+	require.NoError(t, err)
+	require.ErrorIs(t, b.session.Reset(b.ctx), state.ErrNewerFormat, "it may have children of its own")
+	require.NotEmpty(t, b.stored(t))
+}

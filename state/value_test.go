@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,6 +160,8 @@ func TestAValueThatJSONWouldLoseIsRefusedWithItsPath(t *testing.T) {
 		"invalid UTF-8 from JSON":       refused([]rawLatin1{"ok", "a\xff"}, "[1]"),
 		"invalid raw JSON":              refused(struct{ Raw json.RawMessage }{json.RawMessage("{")}, "Raw"),
 		"invalid UTF-8 in raw JSON":     refused(struct{ Raw json.RawMessage }{json.RawMessage("\"\xff\"")}, "Raw"),
+		"NaN under an integer key":      refused(map[int]float64{-7: math.NaN()}, "[-7]"),
+		"NaN behind embedded pointer":   refused(pointing{&Deep{math.NaN()}}, "Deep.Load"),
 		"bool as map key":               refused(struct{ M map[bool]int }{}, "M"),
 		"struct as map key":             refused(map[struct{ A int }]int{{1}: 1}, ""),
 		"integer beyond 2^53 in any":    refused([]any{int64(1)<<60 + 1}, "[0]"),
@@ -166,18 +169,26 @@ func TestAValueThatJSONWouldLoseIsRefusedWithItsPath(t *testing.T) {
 		"encodes itself one way":        refused(struct{ O oneWay }{oneWay{1}}, "O"),
 		"fails to encode":               refused(struct{ F []failing }{[]failing{{}, {true}}}, "F[1]"),
 		"time beyond its format":        refused(struct{ T time.Time }{time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, "T"),
-		"long map key in the path":      refused(map[string]float64{string(make([]byte, 100)): math.NaN()}, `["`+repeat(`\x00`, 64)+`"…]`),
+		"long map key in the path":      refused(map[string]float64{string(make([]byte, 100)): math.NaN()}, `["`+strings.Repeat(`\x00`, 64)+`"…]`),
 	} {
 		t.Run(name, run)
 	}
 }
 
-func repeat(s string, n int) string {
-	out := ""
-	for range n {
-		out += s
-	}
-	return out
+func TestAnErrorKeepsItsCauseOutOfItsTextAndInItsChain(t *testing.T) {
+	t.Parallel()
+	b := setUp(t, nil)
+	_, err := define(t, "test.failing", zero[failing]).Update(b.ctx, func(failing) (failing, error) { return failing{true}, nil })
+	require.NotContains(t, err.Error(), "hunter2")
+	var cause *json.MarshalerError
+	require.ErrorAs(t, err, &cause)
+	require.ErrorContains(t, cause, "hunter2")
+
+	loaded, err := load(t, strings.Replace(sample(t, "v1/full.json"), `"opsbot.visits":12`, `"test.old":"hunter2"`, 1))
+	require.NoError(t, err)
+	_, err = define(t, "test.old", zero[failingDecode]).Get(loaded.ctx)
+	require.NotContains(t, err.Error(), "hunter2")
+	require.ErrorContains(t, errors.Unwrap(err), "hunter2")
 }
 
 func kept[T any](value T) func(t *testing.T) { return normalized(value, value) }
@@ -206,6 +217,11 @@ func normalized[T any](value, want T) func(t *testing.T) {
 		equal(result, "recorded result")
 	}
 }
+
+// Deep is exported, so that a pointer to it can be embedded and restored.
+type Deep struct{ Load float64 }
+
+type pointing struct{ *Deep }
 
 type embedded struct {
 	incident
@@ -241,6 +257,9 @@ func TestAValueThatJSONKeepsIsStored(t *testing.T) {
 		"recursive":          kept(&node{"a", &node{"b", nil}}),
 		"any":                kept[any](map[string]any{"list": []any{"x", 1.5, nil, true}, "o": map[string]any{}}),
 		"any nil":            kept[any](nil),
+		"embedded pointer":   kept(pointing{&Deep{1}}),
+		"embedded nil":       kept(pointing{}),
+		"map of any":         kept(map[string]any{"a": nil, "b": "c"}),
 		"embedded":           kept(embedded{incident{ID: "i", Checked: []string{"x"}}, 1}),
 		"tags":               kept(tagged{Renamed: 1, Quoted: 1 << 60, Optional: []int{1}, Raw: json.RawMessage(`{"a":1}`), Byte: []byte("x"), Hash: [4]byte{1}, Inner: map[int16]*string{-1: &text}}),
 		"address":            kept(map[netip.Addr]string{netip.MustParseAddr("::1"): "lo"}),

@@ -77,7 +77,8 @@ func newFaulty(breakIt func(*faulty)) *faulty {
 	return f
 }
 
-var lossy = &Options{LoseReply: func(_ *testing.T, store state.Store, applied bool) {
+// lossy keeps contents small, since the rules for large ones are checked by the tests above.
+var lossy = &Options{MaxBytes: 1 << 18, LoseReply: func(_ *testing.T, store state.Store, applied bool) {
 	f := store.(*faulty)
 	f.mu.Lock()
 	defer f.mu.Unlock()
