@@ -324,23 +324,8 @@ func encode(value any) (json.RawMessage, error) {
 		return nil, err
 	}
 	text := bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-	if replaced(text) {
+	if ecma.Replaced(text) {
 		return nil, ecma.ErrInvalidUTF8
 	}
 	return text, nil
-}
-
-// replaced reports whether encoding/json has put the escape of U+FFFD into its output, which it does for bytes that are not
-// UTF-8 and for nothing else: U+FFFD itself is written as it is.
-func replaced(text []byte) bool {
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' {
-			continue
-		}
-		if bytes.HasPrefix(text[i:], []byte(`\ufffd`)) {
-			return true
-		}
-		i++
-	}
-	return false
 }

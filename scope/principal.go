@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/recollect-go/recollect/internal/ecma"
+	"github.com/recollect-go/recollect/internal/rawjson"
 )
 
 // Types of principals that a resolver treats in a way of its own. Hosts may use others.
@@ -31,37 +32,68 @@ type plain Principal
 // MarshalJSON writes the members that eve writes; attributes is {} when nil. Text that is not valid UTF-8 is an error matching
 // ErrInvalidUTF8.
 func (p Principal) MarshalJSON() ([]byte, error) {
-	if err := p.check(); err != nil {
+	if err := p.checkIdentity(); err != nil {
 		return nil, err
 	}
 	if p.Attributes == nil {
 		p.Attributes = map[string]any{}
 	}
-	return json.Marshal(plain(p))
+	text, err := json.Marshal(plain(p))
+	if err != nil {
+		return nil, fmt.Errorf("scope: principal: %w", err)
+	}
+	if ecma.Valid(string(text)) != nil || ecma.Replaced(text) {
+		return nil, fmt.Errorf("%w: attribute of a principal", ErrInvalidUTF8)
+	}
+	return text, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes and ignores members it does not know. Text without a UTF-8 form, a lone surrogate included,
-// is an error matching ErrInvalidUTF8.
+// UnmarshalJSON reads what MarshalJSON writes and ignores members it does not know. Names match exactly, unlike encoding/json's, and a member
+// that is given twice or has another type is an error: an identity has one reading. Text without a UTF-8 form, a lone surrogate
+// included, is an error matching ErrInvalidUTF8.
 func (p *Principal) UnmarshalJSON(data []byte) error {
 	if err := checkJSON(data); err != nil {
 		return err
 	}
-	var read plain
-	if err := json.Unmarshal(data, &read); err != nil {
+	read, err := readPrincipal(data)
+	if err != nil {
 		return fmt.Errorf("scope: principal: %w", err)
 	}
-	*p = Principal(read)
+	*p = read
 	return nil
 }
 
-func (p *Principal) check() error {
-	if err := p.checkIdentity(); err != nil {
-		return err
+func readPrincipal(data []byte) (p Principal, err error) {
+	compact, err := rawjson.Compact(data)
+	if err != nil {
+		return p, err
 	}
-	if !isText(p.Attributes) {
-		return fmt.Errorf("%w: attribute of a principal", ErrInvalidUTF8)
+	members, err := rawjson.Members(compact)
+	if err != nil {
+		return p, err
 	}
-	return nil
+	for _, member := range members {
+		if err := p.read(member); err != nil {
+			return p, fmt.Errorf("%q: %w", member.Name, err)
+		}
+	}
+	return p, nil
+}
+
+func (p *Principal) read(member rawjson.Member) (err error) {
+	switch member.Name {
+	case "principalType":
+		p.Type, err = rawjson.String(member.Value)
+	case "authenticator":
+		p.Authenticator, err = rawjson.String(member.Value)
+	case "issuer":
+		err = json.Unmarshal(member.Value, &p.Issuer)
+	case "principalId":
+		p.ID, err = rawjson.String(member.Value)
+	case "attributes":
+		err = json.Unmarshal(member.Value, &p.Attributes)
+	}
+	return err
 }
 
 // checkIdentity checks what ByPrincipal reads.
@@ -79,31 +111,4 @@ func (p *Principal) issuer() string {
 		return ""
 	}
 	return *p.Issuer
-}
-
-// isText reports whether every string of a JSON value is valid UTF-8.
-func isText(value any) bool {
-	switch v := value.(type) {
-	case string:
-		return ecma.Valid(v) == nil
-	case []string:
-		for _, item := range v {
-			if !isText(item) {
-				return false
-			}
-		}
-	case []any:
-		for _, item := range v {
-			if !isText(item) {
-				return false
-			}
-		}
-	case map[string]any:
-		for name, item := range v {
-			if !isText(name) || !isText(item) {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -42,6 +42,9 @@ func TestPrincipalWithoutUTF8IsRefused(t *testing.T) {
 		{Attributes: map[string]any{bad: 1}},
 		{Attributes: map[string]any{"a": []any{1, map[string]any{"b": bad}}}},
 		{Attributes: map[string]any{"a": []string{bad}}},
+		{Attributes: map[string]any{"a": map[string]string{"b": bad}}},
+		{Attributes: map[string]any{"a": TypedText(bad)}},
+		{Attributes: map[string]any{"a": json.RawMessage(`"` + bad + `"`)}},
 	} {
 		_, err := json.Marshal(p)
 		require.ErrorIs(t, err, ErrInvalidUTF8)
@@ -51,8 +54,28 @@ func TestPrincipalWithoutUTF8IsRefused(t *testing.T) {
 		var p Principal
 		require.ErrorIs(t, json.Unmarshal([]byte(text), &p), ErrInvalidUTF8)
 	}
+}
+
+// TypedText is a host's own kind of text.
+type TypedText string
+
+func TestPrincipalThatCanBeReadInTwoWaysIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{"principalId":7}`, `{"principalId":null}`, `{"principalType":["user"]}`, `{"issuer":{}}`, `{"attributes":[]}`,
+		`{"principalId":"u_1","principalId":"u_2"}`, `{"principalId":"u_1","principal\u0049d":"u_2"}`, `[]`, `"u_1"`, `null`,
+	} {
+		var p Principal
+		require.Error(t, json.Unmarshal([]byte(text), &p), text)
+		require.Zero(t, p)
+	}
+}
+
+func TestPrincipalHasExactNames(t *testing.T) {
+	t.Parallel()
 	var p Principal
-	require.Error(t, json.Unmarshal([]byte(`{"principalId":7}`), &p))
+	require.NoError(t, json.Unmarshal([]byte(`{"principalType":"user","principalId":"u_1","PrincipalID":"u_2","issuer":null,"ISSUER":"x","attributes":null}`), &p))
+	assert.Equal(t, Principal{Type: "user", ID: "u_1"}, p)
 }
 
 func FuzzPrincipalJSON(f *testing.F) {

@@ -138,6 +138,16 @@ func TestJSONWithoutUTF8Form(t *testing.T) {
 	}
 }
 
+func TestReplaced(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"plain": false, "\ufffd": false, `\ufffd`: false, `\\ufffd "`: false, "\xff": true, "\\\xff": true, "a\n\xed\xa0\x80": true} {
+		encoded, err := json.Marshal(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, Replaced(encoded), "%q", text)
+	}
+	assert.False(t, Replaced([]byte(`\`)))
+}
+
 // FuzzValidJSON compares with encoding/json, which replaces what it cannot hold by U+FFFD: of text that is accepted, every U+FFFD must come
 // from the text itself.
 func FuzzValidJSON(f *testing.F) {

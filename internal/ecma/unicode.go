@@ -75,6 +75,22 @@ func codeUnit(data []byte) (unit uint16, ok bool) {
 	return unit, true
 }
 
+// Replaced reports whether encoding/json has put the escape of U+FFFD into its output, which it does for bytes that are not UTF-8. U+FFFD itself
+// it writes as it is.
+func Replaced(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 {
+			return false
+		}
+		text = text[i:]
+		if bytes.HasPrefix(text, []byte(`\ufffd`)) {
+			return true
+		}
+		text = text[min(2, len(text)):]
+	}
+}
+
 // UTF16Len returns the length of s in UTF-16 code units.
 func UTF16Len(s string) int {
 	n := 0
