@@ -43,7 +43,8 @@ func TestATruncatedFileIsAnErrorAndNotOverwritten(t *testing.T) {
 	b := setUp(t, store)
 	update(t, b.ctx, counter(t), increment)
 	file := filepath.Join(root, key(t, b.session.ID()), "STATE.json")
-	for _, damaged := range []string{"", "\ufeff" + b.stored(t), b.stored(t)[:40], strings.Repeat("x", 100)} {
+	whole := b.stored(t)
+	for _, damaged := range []string{"", "\ufeff" + whole, whole[:len(whole)-1], strings.Repeat("x", 100)} {
 		require.NoError(t, os.WriteFile(file, []byte(damaged), 0o600))
 		_, err := state.Open(t.Context(), store, b.session.ID(), nil)
 		require.ErrorIs(t, err, state.ErrMalformed)
