@@ -61,8 +61,10 @@ func (c *capturer) Write(ctx context.Context, key string, content []byte, turn s
 	})
 }
 
-func (c *capturer) Read(context.Context, string) ([]byte, string, error) { return nil, "", errors.ErrUnsupported }
-func (c *capturer) Delete(context.Context, string, string) error         { return errors.ErrUnsupported }
+func (c *capturer) Read(context.Context, string) ([]byte, string, error) {
+	return nil, "", errors.ErrUnsupported
+}
+func (c *capturer) Delete(context.Context, string, string) error { return errors.ErrUnsupported }
 
 // testNotesKilled guards that a turn whose capture is repeated until it succeeds, as the outbox does, is there once and whole although the capturing process is
 // killed all the time.

@@ -1,7 +1,6 @@
 package notes
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -144,12 +143,15 @@ func (l *look) candidates(kind Kind, found [][]int64) []int64 {
 			weight[seq] += w
 		}
 	}
-	numbers := make([]int64, 0, len(weight))
-	for seq := range weight {
-		numbers = append(numbers, seq)
+	top := rank.NewTop(candidates)
+	for seq, w := range weight {
+		top.Offer(rank.Scored{Number: seq, Score: w})
 	}
-	slices.SortFunc(numbers, func(a, b int64) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(b, a)) })
-	return numbers[:min(candidates, len(numbers))]
+	var numbers []int64
+	for _, n := range top.Best() {
+		numbers = append(numbers, n.Number)
+	}
+	return numbers
 }
 
 // frequency returns in how many notes a term occurs, judging by the newest ones when there are more than the index names.
@@ -185,7 +187,7 @@ func (l *look) rank(numbers []int64, found lists) (ranked byKind, err error) {
 	for _, kind := range kinds {
 		rank.WithNeighbours(ranked[kind])
 		ranked[kind] = slices.DeleteFunc(ranked[kind], func(n rank.Scored) bool { return n.Score <= 0 })
-		sortByScore(ranked[kind])
+		slices.SortFunc(ranked[kind], rank.Compare)
 	}
 	return ranked, nil
 }
@@ -216,13 +218,6 @@ func (l *look) score(numbers []int64, scorers [3]*rank.Scorer) (scored byKind, e
 	return scored, rows.Err()
 }
 
-// sortByScore puts the best first; of equal ones the newest.
-func sortByScore(notes []rank.Scored) {
-	slices.SortFunc(notes, func(a, b rank.Scored) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Number, a.Number))
-	})
-}
-
 // fusion is the constant of reciprocal rank fusion (G. Cormack et al., SIGIR 2009).
 const fusion = 60
 
@@ -248,7 +243,7 @@ func (l *look) fused(byWords byKind) (fused byKind, err error) {
 		for seq, score := range scores {
 			fused[kind] = append(fused[kind], rank.Scored{Number: seq, Score: score})
 		}
-		sortByScore(fused[kind])
+		slices.SortFunc(fused[kind], rank.Compare)
 	}
 	return fused, nil
 }

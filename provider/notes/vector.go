@@ -1,14 +1,13 @@
 package notes
 
 import (
-	"cmp"
-	"container/heap"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+
+	"github.com/recollect-go/recollect/provider/notes/internal/rank"
 )
 
 // VectorIndex finds the notes whose meaning is nearest to that of a question. It is the place for an index of the database (pgvector, sqlite-vec) or a
@@ -51,9 +50,9 @@ func (x scan) compare(ctx context.Context, r *NearestRequest) ([]Near, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	var best nearHeap
+	best := rank.NewTop(r.Limit)
 	for rows.Next() {
-		var n Near
+		var n rank.Scored
 		var data []byte
 		if err := rows.Scan(&n.Number, (*raw)(&data)); err != nil {
 			return nil, err
@@ -61,13 +60,14 @@ func (x scan) compare(ctx context.Context, r *NearestRequest) ([]Near, error) {
 		if len(data) != 4*len(r.Vector) {
 			return nil, fmt.Errorf("%w: vector of note %d", ErrMalformed, n.Number)
 		}
-		n.Similarity = similarity(r.Vector, data)
-		best.offer(n, r.Limit)
+		n.Score = similarity(r.Vector, data)
+		best.Offer(n)
 	}
-	slices.SortFunc(best, func(a, b Near) int {
-		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(b.Number, a.Number))
-	})
-	return best, rows.Err()
+	var nearest []Near
+	for _, n := range best.Best() {
+		nearest = append(nearest, Near{Number: n.Number, Similarity: n.Score})
+	}
+	return nearest, rows.Err()
 }
 
 // similarity returns the cosine of two vectors of length 1, of which one is encoded.
@@ -89,29 +89,6 @@ func (r *raw) Scan(value any) error {
 	}
 	*r = data
 	return nil
-}
-
-// nearHeap keeps the nearest notes, the least near of them first.
-type nearHeap []Near
-
-func (h nearHeap) Len() int           { return len(h) }
-func (h nearHeap) Less(i, j int) bool { return h[i].Similarity < h[j].Similarity }
-func (h nearHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *nearHeap) Push(x any)        { *h = append(*h, x.(Near)) }
-func (h *nearHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
-func (h *nearHeap) offer(n Near, limit int) {
-	switch {
-	case len(*h) < limit:
-		heap.Push(h, n)
-	case limit > 0 && n.Similarity > (*h)[0].Similarity:
-		(*h)[0] = n
-		heap.Fix(h, 0)
-	}
 }
 
 // encodeVector returns v scaled to length 1, with four bytes for each number, the lowest first.
