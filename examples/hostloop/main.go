@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/recollect-go/recollect/filememory"
@@ -11,7 +12,7 @@ import (
 	"github.com/recollect-go/recollect/scope"
 )
 
-// model is what the framework calls: it gets what may be seen, and answers.
+// model is what the framework calls: it gets what may be seen, calls tools as it likes, and answers.
 type model func(ctx context.Context, view []memory.Message, tools []memory.Tool) (memory.Message, error)
 
 // thread is what the framework stores per conversation, in one transaction.
@@ -33,9 +34,8 @@ func newLoop(backend filememory.Backend, m model) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	memories, err := memory.New([]memory.Slot{{
-		Name: "profile", Provider: files, Scope: scope.ByTenantAndUser("tenantId"), Namespace: scope.Namespace("hostloop-v1"),
-	}}, nil)
+	slot := memory.Slot{Name: "profile", Provider: files, Scope: scope.ByTenantAndUser("tenantId"), Namespace: scope.Namespace("hostloop-v1")}
+	memories, err := memory.New([]memory.Slot{slot}, nil)
 	return &loop{memories, m}, err
 }
 
@@ -43,9 +43,7 @@ func newLoop(backend filememory.Backend, m model) (*loop, error) {
 func (l *loop) turn(ctx context.Context, t *thread, caller *scope.Principal, text string) (string, error) {
 	start := &memory.TurnStart{
 		Session: memory.SessionInfo{ID: t.ID, Current: caller},
-		Turn: memory.Turn{
-			ID: fmt.Sprintf("turn_%d", t.Turns), Sequence: t.Turns, Input: []memory.Message{memory.UserMessage(text)},
-		},
+		Turn:    memory.Turn{ID: fmt.Sprintf("turn_%d", t.Turns), Sequence: t.Turns, Input: []memory.Message{memory.UserMessage(text)}},
 		History: t.History, Bookkeeping: t.Bookkeeping,
 	}
 	view, err := l.memories.StartTurn(ctx, start)
@@ -65,13 +63,15 @@ func (l *loop) turn(ctx context.Context, t *thread, caller *scope.Principal, tex
 }
 
 func main() {
-	echo := func(_ context.Context, view []memory.Message, _ []memory.Tool) (memory.Message, error) {
-		return memory.AssistantMessage(fmt.Sprintf("I see %d messages.", len(view))), nil
+	saver := func(ctx context.Context, view []memory.Message, tools []memory.Tool) (memory.Message, error) {
+		_, err := tools[0].Call(ctx, &memory.ToolCall{Input: json.RawMessage(`{"text":"Likes tea."}`)})
+		return memory.AssistantMessage(fmt.Sprintf("I see %d message(s).", len(view))), err
 	}
-	l, err := newLoop(filememory.InMemory(), echo)
-	if err == nil {
+	caller := &scope.Principal{Type: "user", ID: "u_42", Attributes: map[string]any{"tenantId": "acme"}}
+	l, err := newLoop(filememory.InMemory(), saver)
+	for i := 0; i < 2 && err == nil; i++ {
 		var answer string
-		answer, err = l.turn(context.Background(), &thread{ID: "thread_1"}, nil, "Hello!")
+		answer, err = l.turn(context.Background(), &thread{ID: fmt.Sprintf("thread_%d", i)}, caller, "Hello!")
 		fmt.Println(answer)
 	}
 	if err != nil {

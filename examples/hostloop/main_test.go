@@ -74,5 +74,7 @@ func TestATurnWhoseModelFailedKeepsWhatWasSaid(t *testing.T) {
 
 func Example() {
 	main()
-	// Output: I see 1 messages.
+	// Output:
+	// I see 1 message(s).
+	// I see 2 message(s).
 }

@@ -59,6 +59,7 @@ func newBot(c *config, out io.Writer) (_ *bot, err error) {
 		return nil, err
 	}
 	b.say("opsbot, answered by %s", c.modelName)
+	b.say("memories and checkpoints are in %s; /help lists the commands", c.data)
 	if strings.HasPrefix(c.profileScope, staticPrefix) {
 		b.say("warning: the profile's scope is fixed, so every tenant and user reads and writes the same profile")
 	}

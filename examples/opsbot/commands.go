@@ -21,6 +21,7 @@ const help = `Plain lines are turns. Commands:
   /reset            end the session and delete its checkpoints; memories stay
   /view             print exactly what the model saw last, tools included
   /keys             print the key of every slot for the caller
+  /help             print this
   /quit             leave; go on later with -session NAME`
 
 // maxLine is the longest line that is read.
@@ -28,8 +29,10 @@ const maxLine = 1 << 20
 
 var errQuit = errors.New("quit")
 
-// converse handles the lines of in until /quit, its end, or that of ctx. A turn that fails is reported, and the conversation goes on.
+// converse finishes the turn that a killed process has left, and handles the lines of in until /quit, its end, or that of ctx. What fails is
+// reported, and the conversation goes on.
 func (b *bot) converse(ctx context.Context, in io.Reader) error {
+	b.report(b.finish(ctx))
 	lines, readErr := readLines(ctx, in)
 	for {
 		select {
@@ -42,12 +45,17 @@ func (b *bot) converse(ctx context.Context, in io.Reader) error {
 			}
 			err := b.handle(ctx, strings.TrimSpace(line))
 			if errors.Is(err, errQuit) {
+				b.say("go on with -session %s", b.conversation.memory.ID())
 				return nil
 			}
-			if err != nil && ctx.Err() == nil {
-				b.say("error: %v", err)
-			}
+			b.report(err)
 		}
+	}
+}
+
+func (b *bot) report(err error) {
+	if err != nil {
+		b.say("error: %v", err)
 	}
 }
 
@@ -99,7 +107,10 @@ func (b *bot) handle(ctx context.Context, line string) error {
 	case "/keys":
 		return b.keys(ctx)
 	case "/help":
-		b.say(help)
+		b.say("%s", help)
+		if b.isStandIn() {
+			b.say("%s", standInHelp)
+		}
 		return nil
 	case "/quit":
 		return errQuit

@@ -32,7 +32,7 @@ type conversation struct {
 	state  *state.Session
 }
 
-// open begins or resumes the session of the given name, a new one for "", and finishes the turn that a killed process has left.
+// open begins or resumes the session of the given name, a new one for "".
 func (b *bot) open(ctx context.Context, name string) error {
 	if name == "" {
 		name = uuid.NewString()
@@ -52,11 +52,17 @@ func (b *bot) open(ctx context.Context, name string) error {
 		verb = "resumed"
 	}
 	b.say("session %s (%s), caller %s", name, verb, callerName(b.caller))
-	if id := session.Unfinished(); id != "" {
-		b.say("finishing the turn that was interrupted")
-		return b.turn(ctx, id, nil)
-	}
 	return nil
+}
+
+// finish goes on with the turn that a killed process has left, if there is one.
+func (b *bot) finish(ctx context.Context) error {
+	id := b.conversation.memory.Unfinished()
+	if id == "" {
+		return nil
+	}
+	b.say("finishing the turn that was interrupted")
+	return b.turn(ctx, id, nil)
 }
 
 // restore returns the memory session that is attached to a checkpoint, or a new one, and takes over the caller that goes with it.

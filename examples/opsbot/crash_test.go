@@ -56,13 +56,9 @@ const (
 		{"id":"c2","type":"function","function":{"name":"profile__save_memory","arguments":"{\"text\":\"On call this week.\"}"}}]}}]}`
 )
 
-func TestATurnWhoseProcessWasKilledIsFinishedByTheNextOne(t *testing.T) {
-	t.Parallel()
-	server := newChatServer(t)
-	data := t.TempDir()
-	args := []string{"-data", data, "-session", "s1", "-as", "globex/u_7"}
-	server.replies <- callReply
-
+// killInTurn runs the program as a process of its own, and kills it while the model is asked for the given time in a turn.
+func killInTurn(t *testing.T, server *chatServer, args []string, line string, asked int) {
+	t.Helper()
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), childArgs+"="+strings.Join(args, "\n"))
 	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"} {
@@ -71,13 +67,23 @@ func TestATurnWhoseProcessWasKilledIsFinishedByTheNextOne(t *testing.T) {
 	in, err := child.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, child.Start())
-	_, err = io.WriteString(in, "open incident INC-9 and note that I am on call\n")
+	_, err = io.WriteString(in, line+"\n")
 	require.NoError(t, err)
-	<-server.requests
-	<-server.requests // the model has called its tools, and is asked again
+	for range asked {
+		<-server.requests
+	}
 	require.NoError(t, child.Process.Kill())
 	require.Error(t, child.Wait())
 	<-server.gone
+}
+
+func TestATurnWhoseProcessWasKilledIsFinishedByTheNextOne(t *testing.T) {
+	t.Parallel()
+	server := newChatServer(t)
+	data := t.TempDir()
+	args := []string{"-data", data, "-session", "s1", "-as", "globex/u_7"}
+	server.replies <- callReply
+	killInTurn(t, server, args, "open incident INC-9 and note that I am on call", 2) // the model has called its tools, and is asked again
 
 	// Somebody else has changed the memory meanwhile. The turn goes on as it was.
 	talk(t, noEnvironment, []string{"-data", data, "-session", "other", "-as", "globex/u_7"}, "forget 0", "remember that I am on holiday")
@@ -92,6 +98,19 @@ func TestATurnWhoseProcessWasKilledIsFinishedByTheNextOne(t *testing.T) {
 	request := <-server.requests
 	assert.Equal(t, "tool", request.Messages[len(request.Messages)-1].Role)
 	assert.Contains(t, talk(t, noEnvironment, args, "show incident"), `"id":"INC-9"`)
+}
+
+func TestATurnThatCannotBeFinishedIsReportedAndTheConversationGoesOn(t *testing.T) {
+	t.Parallel()
+	server := newChatServer(t)
+	args := []string{"-data", t.TempDir(), "-session", "s1"}
+	killInTurn(t, server, args, "hello", 1)
+
+	server.replies <- `<html>`
+	server.replies <- textReply
+	out := talk(t, server.environment, args, "again")
+	assert.Contains(t, out, "finishing the turn that was interrupted\nerror: the turn is given up: ")
+	assert.Contains(t, out, "All good.")
 }
 
 func TestTheModelSeesTheViewAndTheToolsOfTheCaller(t *testing.T) {
@@ -168,6 +187,7 @@ func TestAnInterruptEndsTheProgramCleanlyInTheMiddleOfATurn(t *testing.T) {
 	require.NoError(t, <-done)
 	<-server.gone
 	require.NoError(t, typed.Close())
+	assert.Contains(t, out.String(), "error: the turn is given up: ")
 	assert.Contains(t, out.String(), "interrupted; go on with -session s1")
 
 	server.replies <- textReply

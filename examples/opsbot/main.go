@@ -64,7 +64,7 @@ func parse(args []string, out io.Writer) (*config, error) {
 	flags.StringVar(&c.data, "data", "", "folder for memory and state (default: opsbot in the user's cache folder)")
 	flags.StringVar(&c.session, "session", "", "name of the session to begin or resume (default: a new one)")
 	flags.StringVar(&c.profileScope, "profile-scope", "tenant-principal", "whose the profile is: tenant-principal, principal, or static:NAME, which everybody shares")
-	flags.StringVar(&c.caller, "as", "acme/u_42", "the first caller, TENANT/USER")
+	flags.StringVar(&c.caller, "as", "acme/u_42", "caller of a new session, TENANT/USER; a resumed one goes on with its own")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}

@@ -54,6 +54,13 @@ func TestAMemoryOutlivesItsSessionForItsOwnerOnly(t *testing.T) {
 	}
 }
 
+func TestTheChineseColonIsNoPartOfAFact(t *testing.T) {
+	t.Parallel()
+	out := talk(t, noEnvironment, []string{"-data", t.TempDir()}, "请记住：我在上海", "团队记住，周二发布")
+	assert.Contains(t, out, `{"text":"我在上海"}`)
+	assert.Contains(t, out, `{"text":"周二发布"}`)
+}
+
 func TestTheWorkspaceIsSharedInsideATenantOnly(t *testing.T) {
 	t.Parallel()
 	args := []string{"-data", t.TempDir()}

@@ -26,8 +26,8 @@ type rule struct {
 var rules = []rule{
 	{regexp.MustCompile(`(?is)^\s*(?:please\s+)?remember\s+for\s+(?:the\s+)?team:?\s*(.+)$`), "workspace__save_memory", text},
 	{regexp.MustCompile(`(?is)^\s*(?:please\s+)?remember\s+(?:that\s+)?(.+)$`), "profile__save_memory", text},
-	{regexp.MustCompile(`(?s)^\s*(?:请)?(?:为)?团队记住[::,,]?\s*(.+)$`), "workspace__save_memory", text},
-	{regexp.MustCompile(`(?s)^\s*(?:请)?记住[::,,]?\s*(.+)$`), "profile__save_memory", text},
+	{regexp.MustCompile(`(?s)^\s*(?:请)?(?:为)?团队记住[:：,，]?\s*(.+)$`), "workspace__save_memory", text},
+	{regexp.MustCompile(`(?s)^\s*(?:请)?记住[:：,，]?\s*(.+)$`), "profile__save_memory", text},
 	{regexp.MustCompile(`(?i)^\s*forget\s+for\s+(?:the\s+)?team:?\s*(\d+)\s*$`), "workspace__remove_memory", index},
 	{regexp.MustCompile(`(?i)^\s*forget\s+(\d+)\s*$`), "profile__remove_memory", index},
 	{regexp.MustCompile(`^\s*团队忘记\s*(\d+)\s*$`), "workspace__remove_memory", index},
@@ -36,6 +36,14 @@ var rules = []rule{
 	{regexp.MustCompile(`(?i)^\s*check\s+(?:service\s+)?(\S+)\s*$`), "check_service", named("service")},
 	{regexp.MustCompile(`(?i)^\s*show\s+(?:the\s+)?incident\s*$`), "show_incident", nothing},
 }
+
+const standInHelp = `The stand-in understands, in English or Chinese:
+  remember FACT                 记住 FACT         save it for yourself
+  remember for the team: FACT   团队记住 FACT     save it for the tenant
+  forget N                      忘记 N            remove your memory N
+  forget for the team: N        团队忘记 N        remove the tenant's memory N
+  start incident ID, check SERVICE, show incident
+Anything else is a question, answered with the memories in view that share a word with it, or else with all of them.`
 
 func text(match []string) (any, error) { return map[string]any{"text": match[1]}, nil }
 

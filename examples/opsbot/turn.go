@@ -38,7 +38,7 @@ func (b *bot) turn(ctx context.Context, id string, input []memory.Message) error
 		turn.Fail()
 		settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 		defer cancel()
-		return errors.Join(err, b.attach(settle))
+		return errors.Join(fmt.Errorf("the turn is given up: %w", err), b.attach(settle))
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (b *bot) runPending(ctx context.Context, turn *memory.OpenTurn) error {
 		if err != nil {
 			return err
 		}
-		b.say("  [%s %s → %s]", call.Name, call.Input, result.Output)
+		b.say("  [%s %s → %s]", call.Name, readable(call.Input), result.Output)
 	}
 	return nil
 }

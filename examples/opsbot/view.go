@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,9 +31,31 @@ func (b *bot) view() error {
 	return nil
 }
 
+// readable returns JSON for a person: models may escape every letter that is not ASCII.
+func readable(raw json.RawMessage) string {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return string(raw)
+	}
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return string(raw)
+	}
+	return strings.TrimSpace(text.String())
+}
+
+func (b *bot) isStandIn() bool {
+	_, is := b.model.(standIn)
+	return is
+}
+
 // summarize lets the model write the summary of a compaction.
 func (b *bot) summarize(ctx context.Context, r *memory.SummaryRequest) (string, error) {
-	if _, isStandIn := b.model.(standIn); isStandIn {
+	if b.isStandIn() {
 		return outline(r), nil
 	}
 	reply, err := b.model.Reply(ctx, &Prompt{System: r.Instructions, Messages: []memory.Message{memory.UserMessage(r.Prompt)}})
