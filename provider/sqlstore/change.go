@@ -35,6 +35,10 @@ type changed struct {
 // the statement had been sent, and then the repetition meets the version that its own first attempt wrote. So the repetition is counted.
 func (s *Store) change(ctx context.Context, statement string, args []any) (changed, error) {
 	var result changed
+	if err := s.turn.take(ctx); err != nil {
+		return result, err
+	}
+	defer s.turn.pass()
 	wait := firstWait
 	for attempt := 1; ; attempt++ {
 		sent, rows, err := s.execute(ctx, statement, args)
@@ -57,6 +61,35 @@ func (s *Store) change(ctx context.Context, statement string, args []any) (chang
 		if attempt >= attempts {
 			return result, result.doubt(ctx, err)
 		}
+	}
+}
+
+// turn lets the writers of this store go one after another, in the order in which they came. SQLite has one writer at a time anyway; those
+// who look whether the database is still locked overtake each other, and some wait for seconds. nil lets everybody go.
+type turn chan struct{}
+
+func newTurn(d Dialect) turn {
+	if d != SQLite {
+		return nil
+	}
+	return make(turn, 1)
+}
+
+func (t turn) take(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) pass() {
+	if t != nil {
+		<-t
 	}
 }
 

@@ -31,7 +31,8 @@
 //
 // # SQLite
 //
-// SQLite has one writer at a time. A Store waits for it, looking again every few milliseconds, until the context ends; SQLite's own
+// SQLite has one writer at a time. The writers of a Store queue up, so open one Store in a process and share it; for those of other
+// processes it waits, looking again every few milliseconds, until the context ends. SQLite's own
 // wait (PRAGMA busy_timeout) does not watch the context in every driver, so leave it unset or short. Use WAL mode, which lets
 // readers go on while one writes. A database in memory needs a pool of one connection, since each connection has its own. A
 // transaction that reads before it writes should begin as IMMEDIATE; a deferred one fails when another wrote in between.

@@ -94,6 +94,21 @@ func (f *fake) Connect(context.Context) (driver.Conn, error) {
 
 func (f *fake) Driver() driver.Driver { return nil }
 
+// exec carries out one statement, or does not, and returns what it comes back with.
+func (f *fake) exec(query string, args []driver.NamedValue) (what fault, changed int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.execs++
+	what = f.nextFault()
+	if what.applied {
+		changed = f.apply(query, args)
+	}
+	if what.after != nil {
+		what.after(f)
+	}
+	return what, changed
+}
+
 func (f *fake) nextFault() fault {
 	if len(f.faults) == 0 {
 		return fault{applied: true}
@@ -170,17 +185,7 @@ type fakeConn struct {
 }
 
 func (c *fakeConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	c.f.mu.Lock()
-	defer c.f.mu.Unlock()
-	c.f.execs++
-	what := c.f.nextFault()
-	var changed int64
-	if what.applied {
-		changed = c.f.apply(query, args)
-	}
-	if what.after != nil {
-		what.after(c.f)
-	}
+	what, changed := c.f.exec(query, args)
 	if what.block {
 		<-ctx.Done()
 	}

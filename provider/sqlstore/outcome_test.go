@@ -232,6 +232,29 @@ func TestAWaitForALockedSQLiteDatabaseEndsWithTheContext(t *testing.T) {
 	})
 }
 
+func TestTheWritersOfASQLiteStoreQueueUpUntilTheirContextsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		store, db := f.store(t, sqlstore.SQLite)
+		f.fail(fault{applied: true, block: true}) // the first writer takes its time
+		long, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		go func() { _, _ = store.Write(long, key, []byte("first"), "") }()
+		synctest.Wait()
+
+		short, cancelShort := context.WithTimeout(t.Context(), time.Second)
+		defer cancelShort()
+		_, err := store.Write(short, key, nil, "")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, filememory.ErrUnknownOutcome)
+		require.Equal(t, 1, f.statements(), "the second writer did not wait for the first")
+
+		_, err = store.Write(t.Context(), key, nil, "")
+		require.ErrorIs(t, err, filememory.ErrConflict, "the next writer gets its turn")
+		require.NoError(t, db.Close())
+	})
+}
+
 func TestPostgreSQLIsNotTakenForALockedSQLite(t *testing.T) {
 	t.Parallel()
 	forEachCall(t, sqlstore.PostgreSQL, func(t *testing.T, f *fake, call func(context.Context) error) {

@@ -27,6 +27,7 @@ type Store struct {
 	dialect Dialect
 	table   table
 	sql     statements
+	turn    turn
 }
 
 // New returns a store in db, which stays the caller's to configure and to close. It sends nothing: EnsureSchema creates the
@@ -53,7 +54,7 @@ func New(db *sql.DB, dialect Dialect, opts *Options) (*Store, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	return &Store{db: db, dialect: dialect, table: t, sql: newStatements(dialect, t)}, nil
+	return &Store{db: db, dialect: dialect, table: t, sql: newStatements(dialect, t), turn: newTurn(dialect)}, nil
 }
 
 // Read returns the document of key and its version. See filememory.Backend.
