@@ -179,7 +179,7 @@ func (s *summarizing) call(ctx context.Context, r *SummaryRequest) (summary stri
 	case ctx.Err() != nil:
 		return "", cancelled(ctx)
 	case err != nil:
-		return "", fmt.Errorf("%w: %w", ErrSummary, err)
+		return "", fmt.Errorf("%w: %w", ErrSummary, foreign(err))
 	case ecma.IsBlank(summary):
 		return "", fmt.Errorf("%w: it is blank", ErrSummary)
 	}

@@ -191,6 +191,11 @@ func TestCompactIsCancelledByItsContextAlone(t *testing.T) {
 	b.history, b.err = talk(41), context.Canceled
 	_, err := b.run(t)
 	assert.NotErrorIs(t, err, memory.ErrCancelled, "the summarizer's own cancellation is a failure")
+
+	b.err = memory.ErrCancelled
+	_, err = b.run(t)
+	assert.ErrorIs(t, err, memory.ErrSummary)
+	assert.NotErrorIs(t, err, memory.ErrCancelled)
 	ctx, cancel := context.WithCancel(context.Background())
 	_, err = b.memory(t).Compact(ctx, &memory.CompactRequest{
 		Compaction: memory.Compaction{Session: memory.SessionInfo{ID: "session"}, History: talk(41)},

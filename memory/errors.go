@@ -132,8 +132,11 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic of type %T", e.Value) }
 
-// Unwrap returns the value when it is an error.
+// Unwrap returns the value when it is an error, but none that matches ErrCancelled, which only the context of a call decides.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
+	if errors.Is(err, ErrCancelled) {
+		return nil
+	}
 	return err
 }

@@ -42,7 +42,7 @@ func (s *Session) Reset(ctx context.Context) error {
 		return nil
 	})
 	if err := s.deleteStored(ctx); err != nil {
-		return fmt.Errorf("memory: reset of a session: %w", err)
+		return fmt.Errorf("memory: reset of a session: %w", foreign(err))
 	}
 	s.memory.happened(ctx, &Event{Kind: EventReset, SessionID: s.ID()})
 	return nil

@@ -348,6 +348,17 @@ func TestCancelledIsDecidedByTheTurnsContextAlone(t *testing.T) {
 	require.NotErrorIs(t, err, memory.ErrCancelled)
 	require.ErrorContains(t, err, memory.ErrCancelled.Error())
 
+	quiet := newBundle(t, nil, memory.Slot{Name: "p", Provider: memory.Handlers{
+		Recall: func(context.Context, *memory.TurnStarted) ([]memory.Item, error) { panic(memory.ErrCancelled) },
+	}})
+	_, err = quiet.m.StartTurn(t.Context(), quiet.request("q"))
+	require.NotErrorIs(t, err, memory.ErrCancelled)
+	observed := newBundle(t, &memory.Options{Observer: &memory.Observer{
+		CallStarted: func(context.Context, *memory.Call) context.Context { panic(memory.ErrCancelled) },
+	}}, memory.Slot{Name: "p", Provider: recalls()})
+	_, err = observed.m.StartTurn(t.Context(), observed.request("q"))
+	require.NotErrorIs(t, err, memory.ErrCancelled)
+
 	ctx, cancel := context.WithCancel(t.Context())
 	b = newBundle(t, nil, memory.Slot{Name: "p", Provider: memory.Handlers{Recall: func(context.Context, *memory.TurnStarted) ([]memory.Item, error) {
 		cancel()
