@@ -15,7 +15,7 @@ type Text struct {
 func Of(text string) Text {
 	r := reader{}
 	r.read(text)
-	r.out.Extra = append(r.out.Extra, marks(text)...)
+	r.out.Extra = append(r.out.Extra, r.told.marks(text)...)
 	return r.out
 }
 
@@ -30,7 +30,8 @@ func NameTerms(name string) []Term {
 
 // reader takes a text apart.
 type reader struct {
-	out Text
+	out  Text
+	told told
 
 	word      []byte // letters since the last separator, folded
 	first     rune   // the first of them
@@ -109,6 +110,7 @@ func (r *reader) endWord(apostrophe bool) {
 }
 
 func (r *reader) emit() {
+	r.told.notice(r.word)
 	switch {
 	case r.ascii:
 		if base, ok := baseForms[string(r.word)]; ok {

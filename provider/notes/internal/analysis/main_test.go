@@ -1,0 +1,9 @@
+package analysis
+
+import (
+	"testing"
+
+	"github.com/recollect-go/recollect/internal/leak"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }

@@ -1,0 +1,110 @@
+package notes
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/recollect-go/recollect/memory"
+	"github.com/stretchr/testify/require"
+)
+
+// unreachable is a database to which nobody can connect.
+type unreachable struct{}
+
+var errUnreachable = errors.New("unreachable")
+
+func (unreachable) Connect(context.Context) (driver.Conn, error) { return nil, errUnreachable }
+func (unreachable) Driver() driver.Driver                        { return nil }
+
+func nowhere(t *testing.T, dialect Dialect) *Store {
+	t.Helper()
+	db := sql.OpenDB(unreachable{})
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	store, err := New(db, dialect, nil)
+	require.NoError(t, err)
+	return store
+}
+
+const testKey = "memscope1_LCa0a2j_xo_5m0U8HTBBNBNCLXBkg7-g-YpeiGJm564"
+
+func TestEveryProblemOfAConfigurationIsNamed(t *testing.T) {
+	t.Parallel()
+	_, err := New(nil, 7, &Options{Tables: "x;", MaxNotes: -1, FactLife: -1, WhenFull: 9, Embedder: &Embedder{}})
+	require.ErrorIs(t, err, ErrOption)
+	for _, problem := range []string{"db is nil", "dialect 7", "Tables", "MaxNotes", "FactLife", "WhenFull", "Embedder"} {
+		require.ErrorContains(t, err, problem)
+	}
+	_, err = New(nil, SQLite, &Options{Vectors: scan{}})
+	require.ErrorContains(t, err, "Vectors is of no use")
+	_, err = NewProvider(nil, &ProviderOptions{MaxBytes: 10, Capture: 9, ReadOnly: true})
+	for _, problem := range []string{"no store", "MaxBytes", "Capture", "read-only"} {
+		require.ErrorContains(t, err, problem)
+	}
+}
+
+func TestASlotWhoseToolNamesAreTooLongIsRefused(t *testing.T) {
+	t.Parallel()
+	provider, err := NewProvider(nowhere(t, SQLite), nil)
+	require.NoError(t, err)
+	_, err = provider.Attach(memory.SlotInfo{Name: strings.Repeat("a", 56)})
+	require.NoError(t, err)
+	_, err = provider.Attach(memory.SlotInfo{Name: strings.Repeat("a", 57)})
+	require.ErrorIs(t, err, ErrOption)
+}
+
+func TestNothingIsSentForAKeyOutsideTheGrammar(t *testing.T) {
+	t.Parallel()
+	s := nowhere(t, PostgreSQL)
+	_, err := s.Add(t.Context(), "somebody", Draft{Text: "x"})
+	require.ErrorIs(t, err, ErrInvalidKey)
+	_, err = s.Search(t.Context(), "' OR 1=1", &SearchRequest{Query: "x", Facts: 1})
+	require.ErrorIs(t, err, ErrInvalidKey)
+	require.ErrorIs(t, s.Erase(t.Context(), ""), ErrInvalidKey)
+}
+
+func TestErrorsOfTheDatabaseAreWrapped(t *testing.T) {
+	t.Parallel()
+	s := nowhere(t, PostgreSQL)
+	_, err := s.Add(t.Context(), testKey, Draft{Text: "x"})
+	require.ErrorIs(t, err, errUnreachable)
+	require.NotErrorIs(t, err, ErrUnknownOutcome, "nothing was sent")
+	require.ErrorContains(t, err, "notes: add: ")
+	require.NotContains(t, err.Error(), testKey)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.Get(ctx, testKey, "n1-aaaaa")
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestSchemas guards that a change of the tables is noticed: it needs another SchemaVersion and a way from the old to the new one.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	for name, dialect := range map[string]Dialect{"sqlite": SQLite, "postgresql": PostgreSQL} {
+		want, err := os.ReadFile(filepath.Join("testdata", "schema-v1-"+name+".sql"))
+		require.NoError(t, err)
+		require.Equal(t, string(want), nowhere(t, dialect).Schema())
+	}
+}
+
+// TestStatementsNameTheirKey guards that no statement about notes was written without its key.
+func TestStatementsNameTheirKey(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range []Dialect{SQLite, PostgreSQL} {
+		s := nowhere(t, dialect)
+		q := &s.sql
+		for _, statement := range []string{
+			q.scope, q.lock, q.saveScope, q.dropScope, q.byOrigin, q.insert, q.replace, q.read, q.remove, q.page, q.numbers, q.expired, q.oldest,
+			q.addTerms, q.dropTerms, q.lookUp, q.forRanking, q.beginOperation, q.operation, q.recalled, q.hasRecall, q.lastRecall, q.recordRecall,
+			q.pruneRecalls, q.forgetRecalls, q.addVector, q.dropVectors, q.vectors, q.withoutVector, q.dropNotes, q.dropOperations, q.dropRecalls, q.dropAllVectors,
+		} {
+			require.Regexp(t, `WHERE (scope\.)?key = [$?]1\b`, statement)
+			require.NotContains(t, statement, "{")
+		}
+	}
+}
