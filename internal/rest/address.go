@@ -13,9 +13,9 @@ func BaseURL(address string) (string, error) {
 	switch {
 	case err != nil:
 		return "", ErrBadURL
-	case u.Scheme != "https" && u.Scheme != "http", u.Host == "":
+	case u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "":
 		return "", errors.New("address is not an absolute http or https URL")
-	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
+	case u.User != nil, strings.ContainsAny(address, "?#"):
 		return "", errors.New("address has a user, a query or a fragment")
 	}
 	return strings.TrimRight(address, "/"), nil

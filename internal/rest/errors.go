@@ -1,10 +1,8 @@
 package rest
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -19,6 +17,8 @@ var (
 	ErrBadReply     = errors.New("reply not understood")
 	ErrNoReply      = errors.New("no reply")
 
+	// ErrNotUTF8 is part of the error for a text that JSON cannot carry.
+	ErrNotUTF8 = errors.New("text is not valid UTF-8")
 	// ErrBadURL is part of the error for an address that cannot be requested.
 	ErrBadURL = errors.New("address is not valid")
 )
@@ -83,16 +83,4 @@ func Code(code string) string {
 		}
 	}
 	return code
-}
-
-// plain returns the cause of a *url.Error, without its address, and hides context errors of others than the caller.
-func plain(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		err = wrapped.Err
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return errors.New("given up by the transport")
-	}
-	return err
 }

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
+
+	"github.com/recollect-go/recollect/internal/ecma"
 )
 
-// Encode returns v as JSON without HTML escaping.
+// Encode returns v as JSON without HTML escaping, or an error matching ErrNotUTF8 when a text in v is not valid UTF-8.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -17,14 +18,17 @@ func Encode(v any) ([]byte, error) {
 	if err := encoder.Encode(v); err != nil {
 		return nil, err
 	}
+	if ecma.Replaced(b.Bytes()) {
+		return nil, ErrNotUTF8
+	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Decode reads a service's JSON into v. Members that v does not know are ignored, since a service may add some; a wrong
-// type, invalid UTF-8 and anything after the value are errors matching ErrBadReply. No error quotes the text.
+// type, text that is not Unicode and anything after the value are errors matching ErrBadReply. No error quotes the text.
 func Decode(data []byte, v any) error {
-	if !utf8.Valid(data) {
-		return fmt.Errorf("%w: not valid UTF-8", ErrBadReply)
+	if err := ecma.ValidJSON(data); err != nil {
+		return fmt.Errorf("%w: %w", ErrBadReply, err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	if err := decoder.Decode(v); err != nil {

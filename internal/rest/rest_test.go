@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -64,6 +66,51 @@ func TestAnErrorDoesNotQuoteTheAddress(t *testing.T) {
 	_, err = client.Do(t.Context(), &rest.Request{Method: http.MethodGet, URL: "http://secret host/"})
 	require.ErrorIs(t, err, rest.ErrBadURL)
 	assert.NotContains(t, err.Error(), "secret")
+}
+
+func TestAnErrorQuotesNothingOfAReply(t *testing.T) {
+	t.Parallel()
+	for name, reply := range map[string]string{
+		"no HTTP":      "a memory\r\n\r\n",
+		"bad header":   "HTTP/1.1 200 OK\r\na memory\r\n\r\n",
+		"bad length":   "HTTP/1.1 200 OK\r\nContent-Length: a memory\r\n\r\n",
+		"bad location": "HTTP/1.1 307 x\r\nLocation: http://[a memory\r\nContent-Length: 0\r\n\r\n",
+		"bad status":   "HTTP/1.1 a memory\r\n\r\n",
+	} {
+		client, url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if assert.NoError(t, err) {
+				io.WriteString(conn, reply)
+				conn.Close()
+			}
+		})
+		_, err := client.Do(t.Context(), &rest.Request{Method: http.MethodGet, URL: url})
+		var transport *rest.TransportError
+		require.ErrorAs(t, err, &transport, name)
+		require.ErrorIs(t, err, rest.ErrNoReply, name)
+		assert.False(t, transport.NotSent, name)
+		assert.NotContains(t, err.Error(), "memory", name)
+	}
+}
+
+func TestAnErrorSaysWhyThereIsNoConnection(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	client := rest.NewClient(nil, 0, 100)
+	_, err := client.Do(t.Context(), &rest.Request{Method: http.MethodGet, URL: server.URL})
+	require.ErrorContains(t, err, "certificate")
+	client, url := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	_, err = client.Do(t.Context(), &rest.Request{Method: http.MethodGet, URL: url})
+	require.ErrorIs(t, err, io.EOF)
+	require.ErrorContains(t, err, "EOF")
+	broken := errors.New("a memory")
+	client = rest.NewClient(&http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) { return nil, broken })}, 0, 100)
+	_, err = client.Do(t.Context(), &rest.Request{Method: http.MethodGet, URL: url})
+	require.ErrorIs(t, err, broken, "the host knows its transport")
+	assert.NotContains(t, err.Error(), "memory")
 }
 
 func TestTheTimeoutOfAnExchangeIsNoContextError(t *testing.T) {
@@ -147,7 +194,7 @@ func TestDecodeRefusesWhatItWouldAlter(t *testing.T) {
 	t.Parallel()
 	var v struct{ Text string }
 	require.NoError(t, rest.Decode([]byte(`{"text":"a","new":1}`), &v))
-	for _, bad := range []string{"", "{", `{"text":1}`, `{"text":"a"} x`, "{\"text\":\"\xff\"}", `[]`} {
+	for _, bad := range []string{"", "{", `{"text":1}`, `{"text":"a"} x`, "{\"text\":\"\xff\"}", `[]`, `{"text":"\ud800"}`, `{"text":"\udc00\ud800"}`} {
 		err := rest.Decode([]byte(bad), &v)
 		require.ErrorIs(t, err, rest.ErrBadReply, "%q", bad)
 	}
@@ -163,6 +210,17 @@ func TestEncodeDoesNotEscapeForHTML(t *testing.T) {
 	require.Error(t, err)
 }
 
+func TestEncodeRefusesWhatItWouldAlter(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []any{"\xff", []string{"caf\xe9"}, map[string]int{"\xed\xa0\x80": 1}} {
+		_, err := rest.Encode(bad)
+		require.ErrorIs(t, err, rest.ErrNotUTF8, "%q", bad)
+	}
+	text, err := rest.Encode("\ufffd \\ufffd \\\ufffd")
+	require.NoError(t, err)
+	assert.Equal(t, `"`+"\ufffd"+` \\ufffd \\`+"\ufffd\"", string(text))
+}
+
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{"https://a.example/b/": "https://a.example/b", "http://127.0.0.1:1": "http://127.0.0.1:1"} {
@@ -170,7 +228,7 @@ func TestAddresses(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
-	for _, bad := range []string{"", "a.example", "ftp://a", "https://", "https://u:secret@a", "https://a?secret", "https://a#secret", "https://a b", "https://a/?"} {
+	for _, bad := range []string{"", "a.example", "ftp://a", "https://", "https://u:secret@a", "https://a?secret", "https://a#secret", "https://a b", "https://a/?", "https://a/#", "https://:443", "https://a\n"} {
 		_, err := rest.BaseURL(bad)
 		require.Error(t, err, "%q", bad)
 		assert.NotContains(t, err.Error(), "secret")
