@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 )
 
 // Copy writes the document of one key under another key, byte for byte, for people who changed a namespace or a scope and
@@ -23,7 +24,8 @@ func Copy(ctx context.Context, backend Backend, from, to string) error {
 }
 
 // Move is Copy, and then the removal of the document under the first key. When that was changed in between, the copy is
-// taken back and the error matches ErrConflict. After an interruption both documents may be there; repeat the Move.
+// taken back and the error matches ErrConflict; so it does, and the copy stays, when what is there now is no continuation of what
+// was copied, because another Move has finished. After an interruption both documents may be there; repeat the Move.
 func Move(ctx context.Context, backend Backend, from, to string) error {
 	if from == to {
 		return fmt.Errorf("filememory: move document: %w", ErrDocumentExists)
@@ -38,12 +40,43 @@ func Move(ctx context.Context, backend Backend, from, to string) error {
 	}
 	err = backend.Delete(ctx, from, version)
 	if errors.Is(err, ErrConflict) && copied != "" {
-		err = errors.Join(err, backend.Delete(ctx, to, copied))
+		err = errors.Join(err, takeBack(ctx, backend, from, content, to, copied))
 	}
 	if err != nil {
 		return fmt.Errorf("filememory: move document: remove the old one: %w", err)
 	}
 	return nil
+}
+
+// takeBack removes a copy whose original has changed, unless the copy may be all that is left of what was copied.
+func takeBack(ctx context.Context, backend Backend, from string, content []byte, to, copied string) error {
+	current, _, err := backend.Read(ctx, from)
+	if err != nil {
+		return err
+	}
+	if !continues(content, current) {
+		return nil
+	}
+	return backend.Delete(ctx, to, copied)
+}
+
+// continues reports whether a document can have become the other one without ever being removed. One that was begun anew uses indexes again
+// for other texts. What is malformed was edited by hand, and nobody but this library begins a document.
+func continues(content, current []byte) bool {
+	after, err := decode("", current)
+	if err != nil {
+		return true
+	}
+	before, err := decode("", content)
+	if err != nil || after.last < before.last {
+		return false
+	}
+	for _, entry := range after.entries {
+		if entry.Index <= before.last && !slices.Contains(before.entries, entry) {
+			return false
+		}
+	}
+	return true
 }
 
 // create writes a document that must not exist, and returns its version. One that is there with the same content is as

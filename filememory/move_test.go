@@ -64,11 +64,14 @@ func TestCopyAndMoveOfNothingAreErrors(t *testing.T) {
 }
 
 // edited changes the old document just before it would be deleted.
-type edited struct{ filememory.Backend }
+type edited struct {
+	filememory.Backend
+	content string
+}
 
 func (e edited) Delete(ctx context.Context, k, expected string) error {
 	if k == key {
-		if _, err := e.Write(ctx, key, []byte("edited"), expected); err != nil {
+		if _, err := e.Write(ctx, key, []byte(e.content), expected); err != nil {
 			return err
 		}
 	}
@@ -79,8 +82,50 @@ func TestAMoveThatSomebodyInterruptsIsTakenBack(t *testing.T) {
 	t.Parallel()
 	backend := filememory.InMemory()
 	store(t, backend, anyDocument)
-	require.ErrorIs(t, filememory.Move(t.Context(), edited{backend}, key, newKey), filememory.ErrConflict)
+	require.ErrorIs(t, filememory.Move(t.Context(), edited{backend, "edited"}, key, newKey), filememory.ErrConflict)
 	requireDocuments(t, backend, "edited", "")
+}
+
+// overtaken is a move that another one of the same document overtakes: it finishes, and a new document is begun under the old key.
+type overtaken struct {
+	filememory.Backend
+	begun string
+}
+
+func (o overtaken) Delete(ctx context.Context, k, expected string) error {
+	if k == key {
+		if err := filememory.Move(ctx, o.Backend, key, newKey); err != nil {
+			return err
+		}
+		if _, err := o.Write(ctx, key, []byte(o.begun), ""); err != nil {
+			return err
+		}
+	}
+	return o.Backend.Delete(ctx, k, expected)
+}
+
+func TestAMoveThatAnotherOneOvertakesDoesNotTakeBackWhatThatMoved(t *testing.T) {
+	t.Parallel()
+	for _, begun := range []string{
+		"<!-- eve-memory-file-v1 lastAllocatedIndex=0 -->\n0: begun anew\n",
+		"<!-- eve-memory-file-v1 lastAllocatedIndex=5 -->\n4: begun anew\n5: and again\n",
+	} {
+		backend := filememory.InMemory()
+		store(t, backend, anyDocument)
+		require.ErrorIs(t, filememory.Move(t.Context(), overtaken{backend, begun}, key, newKey), filememory.ErrConflict)
+		requireDocuments(t, backend, begun, anyDocument)
+	}
+}
+
+func TestAMoveThatASaveInterruptsIsTakenBack(t *testing.T) {
+	t.Parallel()
+	backend := filememory.InMemory()
+	store(t, backend, anyDocument)
+	const saved = "<!-- eve-memory-file-v1 lastAllocatedIndex=5 -->\n4: kept\n5: new\n"
+	require.ErrorIs(t, filememory.Move(t.Context(), edited{backend, saved}, key, newKey), filememory.ErrConflict)
+	requireDocuments(t, backend, saved, "")
+	require.NoError(t, filememory.Move(t.Context(), backend, key, newKey), "it can be repeated")
+	requireDocuments(t, backend, "", saved)
 }
 
 // forgetful applies a write and loses the reply.
