@@ -90,10 +90,7 @@ func (c *change) addAll(drafts []prepared) ([]Added, error) {
 	added := make([]Added, len(drafts))
 	first := c.scope.lastNote + 1
 	for i := range drafts {
-		seq, there, err := c.find(drafts[i].origin)
-		if err == nil && !there {
-			seq, err = c.add(&drafts[i])
-		}
+		seq, there, err := c.add(&drafts[i])
 		if err != nil {
 			return nil, err
 		}
@@ -111,20 +108,24 @@ func (c *change) find(origin string) (seq int64, found bool, err error) {
 	return numbers[0], true, nil
 }
 
-func (c *change) add(d *prepared) (seq int64, err error) {
-	c.scope.lastNote++
-	seq = c.scope.lastNote
-	_, err = c.execute(c.sql.insert, seq, int64(d.Kind), d.origin, d.thread(), c.now, c.expiry(d.Kind, d.Expires),
+// add stores a draft, and returns the number of the note that has it, which may have been there already.
+func (c *change) add(d *prepared) (seq int64, there bool, err error) {
+	seq = c.scope.lastNote + 1
+	inserted, err := c.execute(c.sql.insert, seq, int64(d.Kind), d.origin, d.thread(), c.now, c.expiry(d.Kind, d.Expires),
 		d.terms.Encode(), []byte(d.Text), d.details)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
+	if inserted == 0 {
+		return c.find(d.origin)
+	}
+	c.scope.lastNote = seq
 	c.scope.count[d.Kind]++
 	c.scope.words[d.Kind] += int64(len(d.terms.Words))
 	if err := c.index(c.sql.addTerms, seq, d.Kind, d.terms); err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	return seq, c.addVector(d.Kind, seq, d.vector)
+	return seq, false, c.addVector(d.Kind, seq, d.vector)
 }
 
 // thread returns the conversation whose notes help each other to be found. A fact stands by itself.

@@ -46,7 +46,7 @@ func (s *Store) prepare() {
 
 		byOrigin: same(`SELECT seq FROM {P}_notes WHERE scope = {SCOPE} AND origin = @2`),
 		insert: same(`INSERT INTO {P}_notes (scope, seq, kind, origin, thread, created, updated, expires, version, terms, body, details)
-			VALUES ({SCOPE}, @2, @3, @4, @5, @6, @6, @7, 1, @8, @9, @10)`),
+			VALUES ({SCOPE}, @2, @3, @4, @5, @6, @6, @7, 1, @8, @9, @10) ON CONFLICT (scope, origin) DO NOTHING`),
 		replace: same(`UPDATE {P}_notes SET origin = @3, updated = @4, expires = @5, version = version + 1, terms = @6, body = @7, details = @8
 			WHERE scope = {SCOPE} AND seq = @2`),
 		read:    same(`SELECT ` + noteColumns + `, terms FROM {P}_notes WHERE scope = {SCOPE} AND seq {AMONG@2} AND (expires = 0 OR expires > @3)`),
