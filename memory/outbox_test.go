@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -392,9 +393,9 @@ func TestRunOutboxLeavesAloneWhatAnotherProcessIsAtWorkOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := state.InMemory()
-		calls := 0
+		var calls atomic.Int64
 		slow := memory.Slot{Name: "p", Provider: captures(func(context.Context, *memory.TurnCompleted) error {
-			calls++
+			calls.Add(1)
 			time.Sleep(20 * time.Second)
 			return nil
 		})}
@@ -406,7 +407,8 @@ func TestRunOutboxLeavesAloneWhatAnotherProcessIsAtWorkOn(t *testing.T) {
 		one.start("q")
 		go func() { _ = one.complete() }() // the other looks at it at second 30
 		time.Sleep(time.Minute)
-		require.Equal(t, 1, calls)
+		synctest.Wait()
+		require.EqualValues(t, 1, calls.Load())
 		require.Empty(t, pending(t, outbox(t, store)))
 		stop()
 		synctest.Wait()
@@ -442,10 +444,10 @@ func TestRunOutboxThatIsStoppedLeavesWhatItWasAtWorkOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := outbox(t, state.InMemory())
-		fails := true
+		var up atomic.Bool
 		b := newBundle(t, &memory.Options{Outbox: o}, memory.Slot{
 			Name: "p", Provider: captures(func(ctx context.Context, _ *memory.TurnCompleted) error {
-				if fails {
+				if !up.Load() {
 					return errDown
 				}
 				<-ctx.Done()
@@ -454,7 +456,7 @@ func TestRunOutboxThatIsStoppedLeavesWhatItWasAtWorkOn(t *testing.T) {
 		})
 		b.start("q")
 		require.ErrorIs(t, b.complete(), errDown)
-		fails = false
+		up.Store(true)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- b.m.RunOutbox(ctx) }()

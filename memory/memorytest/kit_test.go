@@ -26,7 +26,7 @@ func TestProviderThatOnlyCapturesPasses(t *testing.T) {
 	t.Parallel()
 	Run(t, func(*testing.T) memory.Provider {
 		h := newLedger().handlers()
-		h.Tools, h.Erase, h.RecallCompacted, h.CaptureCompaction = nil, nil, nil, nil
+		h.Tools, h.Erase, h.Export, h.RecallCompacted, h.CaptureCompaction = nil, nil, nil, nil, nil
 		return h
 	}, nil)
 }
@@ -417,6 +417,75 @@ var broken = map[string]struct {
 		},
 		[]string{"erase repeated"},
 	},
+	"erase that leaves the texts to an export": {
+		func() memory.Provider {
+			l := newLedger()
+			return changed(l, func(h *memory.Handlers) {
+				h.Export = func(_ context.Context, r *memory.ExportRequest) error {
+					return r.Write(&memory.ExportedRecord{Kind: "line", Content: "kept elsewhere"})
+				}
+			})
+		},
+		[]string{"erase leaves nothing", "export holds what is stored"},
+	},
+	"export without the newest": {
+		func() memory.Provider {
+			return exporting(func(lines []string) []string { return lines[:max(0, len(lines)-1)] })
+		},
+		[]string{"export holds what is stored"},
+	},
+	"export of everybody": {
+		func() memory.Provider {
+			l := newLedger()
+			return changed(l, func(h *memory.Handlers) {
+				h.Export = func(_ context.Context, r *memory.ExportRequest) error {
+					l.mu.Lock()
+					defer l.mu.Unlock()
+					for _, p := range l.pages {
+						for _, line := range p.lines {
+							if err := r.Write(&memory.ExportedRecord{Kind: "line", Content: line}); err != nil {
+								return err
+							}
+						}
+					}
+					return nil
+				}
+			})
+		},
+		[]string{"export holds what is stored"},
+	},
+	"export without kinds": {
+		func() memory.Provider { return exportingAs(memory.ExportedRecord{}) },
+		[]string{"export holds what is stored"},
+	},
+	"export with metadata that is no object": {
+		func() memory.Provider {
+			return exportingAs(memory.ExportedRecord{Kind: "line", Metadata: json.RawMessage(`null`)})
+		},
+		[]string{"export holds what is stored"},
+	},
+	"export that goes on after an error": {
+		func() memory.Provider {
+			l := newLedger()
+			return changed(l, func(h *memory.Handlers) {
+				h.Export = func(ctx context.Context, r *memory.ExportRequest) error {
+					failing := *r
+					var first error
+					failing.Write = func(record *memory.ExportedRecord) error {
+						if err := r.Write(record); first == nil {
+							first = err
+						}
+						return nil
+					}
+					if err := l.export(ctx, &failing); err != nil {
+						return err
+					}
+					return first
+				}
+			})
+		},
+		[]string{"export stops"},
+	},
 	"panic": {
 		func() memory.Provider {
 			return memory.Handlers{Recall: func(context.Context, *memory.TurnStarted) ([]memory.Item, error) { panic("broken") }}
@@ -488,6 +557,39 @@ func withTool(change func(*memory.Tool)) memory.Provider {
 				change(&tools[0])
 			}
 			return tools, err
+		}
+	})
+}
+
+// exporting is a ledger that exports something else than it keeps.
+func exporting(of func(lines []string) []string) memory.Provider {
+	l := newLedger()
+	return changed(l, func(h *memory.Handlers) {
+		h.Export = func(ctx context.Context, r *memory.ExportRequest) error {
+			var lines []string
+			_ = l.under(ctx, r.Operation, func(p *page) { lines = slices.Clone(p.lines) })
+			for _, line := range of(lines) {
+				if err := r.Write(&memory.ExportedRecord{Kind: "line", Content: line}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	})
+}
+
+// exportingAs is a ledger that exports its lines in records like the given one.
+func exportingAs(record memory.ExportedRecord) memory.Provider {
+	l := newLedger()
+	return changed(l, func(h *memory.Handlers) {
+		h.Export = func(ctx context.Context, r *memory.ExportRequest) error {
+			changing := *r
+			changing.Write = func(line *memory.ExportedRecord) error {
+				own := record
+				own.Content = line.Content
+				return r.Write(&own)
+			}
+			return l.export(ctx, &changing)
 		}
 	})
 }

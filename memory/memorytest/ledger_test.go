@@ -71,7 +71,22 @@ func (l *ledger) handlers() memory.Handlers {
 		Erase: func(ctx context.Context, r *memory.EraseRequest) error {
 			return l.under(ctx, r.Operation, func(*page) { delete(l.pages, l.partition(r.Operation)) })
 		},
+		Export: l.export,
 	}
+}
+
+func (l *ledger) export(ctx context.Context, r *memory.ExportRequest) error {
+	var lines []string
+	if err := l.under(ctx, r.Operation, func(p *page) { lines = slices.Clone(p.lines) }); err != nil {
+		return err
+	}
+	for i, line := range lines {
+		record := &memory.ExportedRecord{Kind: "line", ID: fmt.Sprint(i), Content: line, Metadata: json.RawMessage(`{"page":1}`)}
+		if err := r.Write(record); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (l *ledger) Attach(memory.SlotInfo) (memory.Handlers, error) { return l.handlers(), nil }

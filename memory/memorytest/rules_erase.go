@@ -42,6 +42,9 @@ func eraseLeavesNothing(p *probe) error {
 	if err := a.readsNothing(own); err != nil {
 		return err
 	}
+	if err := a.exportsNothing(); err != nil {
+		return err
+	}
 	if err := b.mustSee(foreign); err != nil {
 		return fmt.Errorf("after another key was erased: %w", err)
 	}
@@ -60,6 +63,18 @@ func (a *party) readsNothing(text string) error {
 		}
 	}
 	return nil
+}
+
+// exportsNothing returns an error if an export, where it is offered, has a record.
+func (a *party) exportsNothing() error {
+	if a.handlers.Export == nil {
+		return nil
+	}
+	records, err := a.export()
+	if err == nil && len(records) > 0 {
+		err = fmt.Errorf("Export has %d records where nothing is stored", len(records))
+	}
+	return err
 }
 
 func eraseRepeated(p *probe) error {

@@ -61,6 +61,8 @@ var rules = []rule{
 	{"requests are read-only", "memory.Handlers: requests are read-only", requestsReadOnly},
 	{"concurrency", "memory.Handlers: all functions may be called concurrently, for different keys and for the same one", concurrency},
 	{"erase leaves nothing", "memory.Handlers.Erase removes everything stored under the key, and nothing else", eraseLeavesNothing},
+	{"export holds what is stored", "memory.Handlers.Export: everything under the key and nothing else, in the same order every time", exportHoldsWhatIsStored},
+	{"export stops", "memory.Handlers.Export: an error of Write ends the export and is returned, and so does the end of the context", exportStops},
 	{"erase repeated", "memory.Handlers.Erase: a repeated call succeeds", eraseRepeated},
 }
 
