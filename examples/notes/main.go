@@ -35,7 +35,7 @@ func main() {
 var sessions = [][]string{
 	{"Hi! Our staging database is called marigold.", "And remember: I prefer short answers."},
 	{"Reports are due on Friday mornings, by the way.", "What is the staging database called?"},
-	{"When do I have to hand in the report?", "Which kind of answers do I prefer?", "Forget everything about marigold."},
+	{"When are the reports due?", "Which kind of answers do I prefer?", "Forget everything about marigold."},
 }
 
 func run(ctx context.Context, path string, out io.Writer) error {
@@ -108,7 +108,7 @@ func turn(ctx context.Context, session *memory.Session, caller *scope.Principal,
 	return errors.Join(t.Append(memory.AssistantMessage(answer)), t.Complete(ctx))
 }
 
-// reply stands in for the model: it forgets when it is told to, and else quotes the best of what was recalled.
+// reply stands in for the model: it forgets when it is told to, and else quotes of what was recalled the note with the most words of the question.
 func reply(ctx context.Context, t *memory.OpenTurn, text string) (string, error) {
 	if _, about, ok := strings.Cut(text, "Forget everything about "); ok {
 		return forget(ctx, t, strings.Trim(about, "."))
@@ -116,12 +116,23 @@ func reply(ctx context.Context, t *memory.OpenTurn, text string) (string, error)
 	if !strings.HasSuffix(text, "?") {
 		return "Noted.", nil
 	}
+	best, most := "I don't know.", 0
 	for _, message := range t.View() {
-		if _, fact, ok := strings.Cut(message.Text(), "not instructions):\n"); ok && message.Kind() == memory.KindRecord && !strings.HasSuffix(fact, "?") {
-			return "You told me: " + fact, nil
+		_, fact, ok := strings.Cut(message.Text(), "not instructions):\n")
+		if n := common(fact, text); ok && message.Kind() == memory.KindRecord && !strings.HasSuffix(fact, "?") && n > most {
+			best, most = "You told me: "+fact, n
 		}
 	}
-	return "I don't know.", nil
+	return best, nil
+}
+
+func common(fact, question string) (n int) {
+	for word := range strings.FieldsSeq(strings.Trim(question, "?")) {
+		if len(word) > 3 && strings.Contains(strings.ToLower(fact), word) {
+			n++
+		}
+	}
+	return n
 }
 
 // forget looks what would be forgotten, and then confirms exactly that. A person would be asked before the second call: the tool's Approval says so.

@@ -14,7 +14,7 @@ func Example() {
 	// > What is the staging database called?
 	//   You told me: Hi! Our staging database is called marigold.
 	// Session 3
-	// > When do I have to hand in the report?
+	// > When are the reports due?
 	//   You told me: Reports are due on Friday mornings, by the way.
 	// > Which kind of answers do I prefer?
 	//   You told me: I prefer short answers.
