@@ -111,6 +111,9 @@ func (b *Backend) check(opts *Options) error {
 	if len(b.prefix)+len(b.name)+keyBytes > maxPathname {
 		problems = append(problems, fmt.Errorf("prefix and name are too long for a path of %d characters", maxPathname))
 	}
+	if strings.ContainsFunc(b.contentType, func(c rune) bool { return c < ' ' || c > '~' }) {
+		problems = append(problems, errors.New("content type has a character outside printable ASCII"))
+	}
 	if opts.MaxBytes < 0 || opts.Timeout < 0 {
 		problems = append(problems, errors.New("a limit is negative"))
 	}

@@ -278,13 +278,24 @@ func TestListPagesThroughDocumentsOnly(t *testing.T) {
 	assert.Equal(t, 4, pages)
 }
 
+func TestAPageThatIsNoneIsAnErrorAndNotTheEnd(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	b := newBackend(t, s)
+	for _, body := range []string{"", "null", "{}", `{"hasMore":false}`, `{"blobs":null,"hasMore":false}`, `{"blobs":[]}`, `{"blobs":[],"hasMore":true}`} {
+		s.next("list", says(http.StatusOK, body))
+		_, _, err := b.List(t.Context(), "", 1)
+		require.ErrorIs(t, err, vercelblob.ErrBadReply, "%s", body)
+	}
+}
+
 func TestNewListsEveryProblem(t *testing.T) {
 	t.Parallel()
 	_, err := vercelblob.New(nil, &vercelblob.Options{
-		Prefix: "a//b", Name: "x/y", MaxBytes: -1, APIURL: "ftp://x", ObjectURL: "https://user:pass@x", Retry: vercelblob.Retry{Attempts: -1},
+		Prefix: "a//b", Name: "x/y", ContentType: "a\r\nX-Evil: 1", MaxBytes: -1, APIURL: "ftp://x", ObjectURL: "https://user:pass@x", Retry: vercelblob.Retry{Attempts: -1},
 	})
 	require.Error(t, err)
-	for _, part := range []string{"credentials", "prefix", "name", "limit", "API URL", "object URL", "attempts"} {
+	for _, part := range []string{"credentials", "prefix", "name", "content type", "limit", "API URL", "object URL", "attempts"} {
 		assert.ErrorContains(t, err, part)
 	}
 	assert.NotContains(t, err.Error(), "user:pass")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -33,7 +32,7 @@ func (c *call) do(ctx context.Context) (*rest.Response, error) {
 	err := c.backend.retry.Do(ctx, func(n int) (rest.Verdict, error) {
 		var err error
 		reply, err = c.attempt(ctx, n)
-		return verdict(err), err
+		return rest.Vague(err), err
 	})
 	return reply, err
 }
@@ -53,15 +52,13 @@ func (c *call) attempt(ctx context.Context, n int) (*rest.Response, error) {
 	}
 	reply, err := c.backend.client.Do(ctx, request)
 	if err != nil {
-		c.doubt = c.doubt || !neverSent(err)
+		c.doubt = c.doubt || rest.InDoubt(err)
 		return nil, c.failed(err)
 	}
 	if reply.Status == http.StatusOK {
 		return reply, nil
 	}
-	if isVague(reply.Status) {
-		c.doubt = true
-	}
+	c.doubt = c.doubt || rest.LeavesDoubt(reply.Status)
 	return nil, c.refused(reply)
 }
 
@@ -83,23 +80,13 @@ func unauthorized(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrUnauthorized, err)
 }
 
-func neverSent(err error) bool {
-	var transport *rest.TransportError
-	return errors.As(err, &transport) && transport.NotSent
-}
-
-// isVague reports whether a status leaves open whether the request was carried out.
-func isVague(status int) bool {
-	return status < 300 || status >= 500 || status == http.StatusRequestTimeout
-}
-
 func (c *call) failed(err error) error {
 	return &Error{Service: "vercelblob", Operation: c.operation, RequestID: c.requestID, Err: err}
 }
 
 // refused turns a reply other than 200 into an *Error.
 func (c *call) refused(reply *rest.Response) error {
-	code, kind := diagnose(reply)
+	code, kind := c.diagnose(reply)
 	return &Error{
 		Service:    "vercelblob",
 		Operation:  c.operation,
@@ -111,12 +98,16 @@ func (c *call) refused(reply *rest.Response) error {
 	}
 }
 
-// diagnose returns the error code of a reply and what it means. A reply without a code means what its status says.
-func diagnose(reply *rest.Response) (code string, kind error) {
+// diagnose returns the error code of a reply and what it means. A reply without a code means what its status says. One with
+// a code that is not known means that too, but is definite.
+func (c *call) diagnose(reply *rest.Response) (code string, kind error) {
 	var body struct {
 		Error struct{ Code, Message string }
 	}
 	if err := rest.Decode(reply.Body, &body); err != nil || body.Error.Code == "" {
+		if reply.Status == http.StatusNotFound && c.object {
+			return "", errAbsent // the object's own address answers without a code
+		}
 		return "", byStatus(reply.Status)
 	}
 	code = rest.Code(body.Error.Code)
@@ -124,6 +115,9 @@ func diagnose(reply *rest.Response) (code string, kind error) {
 		return code, kind
 	}
 	if kind, known := kinds[code]; known {
+		return code, kind
+	}
+	if kind := byStatus(reply.Status); kind != ErrUnavailable {
 		return code, kind
 	}
 	return code, ErrRefused
@@ -140,12 +134,13 @@ func byMessage(message string) error {
 	return nil
 }
 
+// byStatus returns what a status means by itself. A 404 says nothing of an object: the path of the API may be wrong.
 func byStatus(status int) error {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return ErrUnauthorized
 	case status == http.StatusNotFound:
-		return errAbsent
+		return ErrRefused
 	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
 		return errCondition
 	case status == http.StatusRequestEntityTooLarge:
@@ -156,16 +151,6 @@ func byStatus(status int) error {
 		return ErrBadReply
 	}
 	return ErrUnavailable
-}
-
-// verdict allows another attempt after an answer that may be different next time.
-func verdict(err error) rest.Verdict {
-	if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNoReply) {
-		var e *Error
-		errors.As(err, &e)
-		return rest.Verdict{Again: true, After: e.RetryAfter}
-	}
-	return rest.Verdict{}
 }
 
 func newRequestID(storeID string, milliseconds int64) string {

@@ -26,6 +26,9 @@ func (c Credential) GoString() string { return c.String() }
 // LogValue returns String.
 func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
+// MarshalText returns String, so that no log in JSON holds the token.
+func (c Credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
 // Credentials says what authorizes a request.
 type Credentials interface {
 	// Credential is called before every request, concurrently, with the context of the call. What it returns is used for

@@ -124,7 +124,7 @@ func TestNoCredentialIsPrinted(t *testing.T) {
 	for _, v := range []any{credentials, credential, &credential, b, *b} {
 		fmt.Fprintf(&printed, "%v %+v %#v %s\n", v, v, v, v)
 	}
-	log.Info("x", "credential", credential)
+	log.Info("x", "credential", credential, "request", struct{ Credential vercelblob.Credential }{credential})
 	fail := func(err error) {
 		require.Error(t, err)
 		fmt.Fprintf(&printed, "%v %+v %#v\n", err, err, err)

@@ -21,6 +21,9 @@
 // doubt is definite: a conflict when it is about the condition, and when a create is refused for a reason that may be the
 // existence of the object, the object is read to tell.
 //
+// The service makes an ETag of the content. A repetition is carried out a second time if, between the two, somebody else
+// has put back exactly the content that was expected, or has deleted the object that was created.
+//
 // # Credentials
 //
 // [Credentials] are asked before every single request and their answer is not kept, because an OIDC token of Vercel lives about

@@ -1,6 +1,7 @@
 package vercelblob
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,9 +30,12 @@ func FuzzReplies(f *testing.F) {
 	f.Add(200, []byte(`{"error":null}`))
 	f.Add(429, []byte("{\"error\":{\"code\":\"\xff\"}}"))
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
-		code, kind := diagnose(&rest.Response{Status: status, Header: http.Header{}, Body: body})
+		code, kind := (&call{}).diagnose(&rest.Response{Status: status, Header: http.Header{}, Body: body})
 		if kind == nil {
 			t.Fatal("a refusal without a kind")
+		}
+		if errors.Is(kind, errAbsent) && code != "not_found" {
+			t.Fatalf("code %q means an absent object", code)
 		}
 		if strings.ContainsAny(code, " \n\"<") || len(code) > 64 {
 			t.Fatalf("code %q is prose", code)

@@ -35,20 +35,20 @@ func (b *Backend) List(ctx context.Context, cursor string, limit int) (keys []st
 			Pathname string `json:"pathname"`
 		} `json:"blobs"`
 		Cursor  string `json:"cursor"`
-		HasMore bool   `json:"hasMore"`
+		HasMore *bool  `json:"hasMore"`
 	}
 	if err := rest.Decode(reply.Body, &page); err != nil {
 		return nil, "", c.failed(err)
 	}
-	if page.HasMore && page.Cursor == "" {
-		return nil, "", c.failed(fmt.Errorf("%w: more pages and no cursor", ErrBadReply))
+	if page.Blobs == nil || page.HasMore == nil || *page.HasMore && page.Cursor == "" {
+		return nil, "", c.failed(fmt.Errorf("%w: it is no page of a listing", ErrBadReply))
 	}
 	for _, blob := range page.Blobs {
 		if key, ok := b.keyOf(blob.Pathname); ok {
 			keys = append(keys, key)
 		}
 	}
-	if !page.HasMore {
+	if !*page.HasMore {
 		return keys, "", nil
 	}
 	return keys, page.Cursor, nil

@@ -35,6 +35,11 @@ func TestErrorCodesAreTyped(t *testing.T) {
 		{"bad request", 400, "bad_request", "contentType is not allowed", vercelblob.ErrRefused, false},
 		{"not allowed", 405, "not_allowed", "", vercelblob.ErrRefused, false},
 		{"unlisted code", 418, "teapot", "", vercelblob.ErrRefused, false},
+		{"unlisted code of an unauthorized request", 401, "no_session", "", vercelblob.ErrUnauthorized, false},
+		{"unlisted code of a rate limit", 429, "slow_down", "", vercelblob.ErrRateLimited, false},
+		{"unlisted code of a large file", 413, "payload", "", vercelblob.ErrTooLarge, false},
+		{"unlisted code of an absent endpoint", 404, "no_route", "", vercelblob.ErrRefused, false},
+		{"unlisted code of a failure", 500, "new_error", "", vercelblob.ErrRefused, false},
 		{"rate limited", 429, "rate_limited", "", vercelblob.ErrRateLimited, false},
 		{"unavailable", 503, "service_unavailable", "", vercelblob.ErrUnavailable, true},
 		{"internal", 500, "internal_server_error", "", vercelblob.ErrUnavailable, true},
@@ -77,6 +82,37 @@ func TestRepliesWithoutACodeMeanWhatTheirStatusSays(t *testing.T) {
 		}
 		_, _, err := newBackend(t, s).Read(t.Context(), key)
 		assert.ErrorIs(t, err, want, "status %d", status)
+	}
+}
+
+// TestAGatewayThatKnowsNoSuchPathIsNoAbsentDocument guards against taking a wrong address for a store without the object: a delete that did
+// nothing would be success.
+func TestAGatewayThatKnowsNoSuchPathIsNoAbsentDocument(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"<html>not found</html>", `{"error":{"code":"no_route","message":""}}`} {
+		s := newServer(t)
+		etag := s.put(pathname(key), "x")
+		b := newBackend(t, s)
+		s.next("delete", says(http.StatusNotFound, body))
+		require.ErrorIs(t, b.Delete(t.Context(), key, etag), vercelblob.ErrRefused)
+		s.next("write", says(http.StatusNotFound, body))
+		_, err := b.Write(t.Context(), key, []byte("new"), etag)
+		require.ErrorIs(t, err, vercelblob.ErrRefused)
+		require.NotErrorIs(t, err, filememory.ErrConflict)
+		s.next("list", says(http.StatusNotFound, body))
+		_, _, err = b.List(t.Context(), "", 1)
+		require.ErrorIs(t, err, vercelblob.ErrRefused)
+	}
+}
+
+func TestARefusedConditionIsAConflictWhateverItsCode(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusConflict, http.StatusPreconditionFailed} {
+		s := newServer(t)
+		etag := s.put(pathname(key), "x")
+		s.next("write", answers(status, "new_code", ""))
+		_, err := newBackend(t, s).Write(t.Context(), key, []byte("new"), etag)
+		require.ErrorIs(t, err, filememory.ErrConflict, "%d", status)
 	}
 }
 
