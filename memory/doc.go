@@ -49,7 +49,8 @@
 // returns context.Canceled for reasons of its own has failed.
 //
 // Captures of a turn run to their end or to [Options].CaptureTimeout, whatever becomes of the request. Their errors are
-// logged, observed and returned, and the turn stays complete. An error of a capture before a compaction stops the
+// logged, observed and returned, and the turn stays complete. With [Options].Outbox they are recorded before they run, and
+// tried again until they succeed, also when the process has died. An error of a capture before a compaction stops the
 // compaction.
 //
 // A set of tools that fails or is invalid is left out of the turn, logged and observed. The error of a tool is for the model.
@@ -76,6 +77,9 @@
 // Bookkeeping, snapshots, and tool bindings that are not signed name scopes and callers: they belong into server-side
 // storage. Errors and logs of this package never contain a scope, a memory or a credential; the error of a provider is
 // passed on as it is.
+//
+// [Memory.Export] and [Memory.Erase] hand out and remove what all slots keep for one caller. Records that were recalled
+// before live on in the history of sessions until [Session.Forget].
 //
 // Recalled text is data. [SystemPrompt] returns a paragraph that says so to the model.
 package memory

@@ -10,29 +10,30 @@ import (
 
 // EraseCall says whose memory is erased, and in which slots.
 type EraseCall struct {
-	// Session is what the resolvers see, as at the start of a turn of that caller. Its ID may be left out if no resolver needs it.
+	// Session is what the resolvers see, as at the start of a turn of that caller. Its ID may be left out if no resolver
+	// needs it.
 	Session SessionInfo
-	// Slots names the slots to erase; nil means all of them. A slot that a caller shares with others, such as one of a whole tenant, is
-	// erased for all of them: leave it out when one person is to be forgotten.
+	// Slots names the slots to erase; nil means all of them. A slot that a caller shares with others, such as one of a
+	// whole tenant, is erased for all of them: leave it out when one person is to be forgotten.
 	Slots []string
 }
 
 // Erasure is what an erasure did, slot by slot, in slot order.
 type Erasure struct{ Slots []SlotReport }
 
-// Erase removes everything that the slots keep for a caller: what is stored under the key of each of them, and the captures that wait in the
-// outbox for it. Then it reads again, through the provider's Export or else its Recall, to see that nothing is left. Best-effort
-// slots are erased like any other.
+// Erase removes everything that the slots keep for a caller: what is stored under the key of each of them, and the captures
+// that wait in the outbox for it. Then it reads again, through the provider's Export or else its Recall, to see that
+// nothing is left. Best-effort slots are erased like any other.
 //
-// Every slot is tried, whatever becomes of the others. The error joins those of all slots that failed, each a *SlotError, and Erase can be
-// called again until there is none; what is erased stays erased. A slot whose provider has no Erase is in it too, with an
-// error matching errors.ErrUnsupported, which another call does not change. The Erasure says what is done, and is nil only when the
-// call was not understood or ended before any slot was asked.
+// Every slot is tried, whatever becomes of the others. The error joins those of all slots that failed, each a *SlotError,
+// and Erase can be called again until there is none; what is erased stays erased. A slot whose provider has no Erase is in
+// it too, with an error matching errors.ErrUnsupported, which another call does not change. The Erasure says what is done,
+// and is nil only when the call was not understood or ended before any slot was asked.
 //
-// What is not in a provider is not erased. Records that were recalled before live on in the history of sessions: drop them with
-// Session.Forget, in snapshots too. What the model has said about them, what the caller said, and the state of a session stay in it
-// until it is cleared or reset. A turn of the caller that is open, or a capture that another process is running, can
-// store something afterwards: end the caller's sessions first.
+// What is not in a provider is not erased. Records that were recalled before live on in the history of sessions: drop them
+// with Session.Forget, in snapshots too. What the model has said about them, what the caller said, and the state of a
+// session stay in it until it is cleared or reset. A turn of the caller that is open, or a capture that another process is
+// running, can store something afterwards: end the caller's sessions first.
 func (m *Memory) Erase(ctx context.Context, c *EraseCall) (*Erasure, error) {
 	session, err := m.atNode(c.Session)
 	if err != nil {

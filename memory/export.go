@@ -13,7 +13,8 @@ import (
 
 // ExportCall says whose memory is exported, and from which slots.
 type ExportCall struct {
-	// Session is what the resolvers see, as at the start of a turn of that caller. Its ID may be left out if no resolver needs it.
+	// Session is what the resolvers see, as at the start of a turn of that caller. Its ID may be left out if no resolver
+	// needs it.
 	Session SessionInfo
 	// Slots names the slots to export; nil means all of them.
 	Slots []string
@@ -22,23 +23,26 @@ type ExportCall struct {
 // Export is what an export wrote, slot by slot, in slot order.
 type Export struct{ Slots []SlotReport }
 
-// Export writes everything that the slots keep for a caller to w, as JSON Lines: what is stored under the key of each of them, and the captures that
-// wait in the outbox for it. It does not write what is in histories, snapshots and state, which the host has.
+// Export writes everything that the slots keep for a caller to w, as JSON Lines: what is stored under the key of each of
+// them, and the captures that wait in the outbox for it. It does not write what is in histories, snapshots and state, which
+// the host has.
 //
-// The first line names the format and its version; then there is a line for each record, with its slot, namespace and scope; the last one says how many
-// there were and which slots are missing, so a file that was cut off is known by its lack:
+// The first line names the format and its version; then there is a line for each record, with its slot, namespace and
+// scope; the last one says how many there were and which slots are missing, so a file that was cut off is known by its
+// lack:
 //
 //	{"format":"recollect-export","version":1,"node":"__root__"}
 //	{"slot":"profile","namespace":"acme-support-v1","scope":["acme","u_42"],"kind":"document","id":"…","content":"…","metadata":{…}}
 //	{"end":true,"records":1,"missing":[]}
 //
-// The kind "memory.pending" is a turn that waits in the outbox: its id is that of the capture, and its metadata holds the time and the messages.
-// Other kinds are the provider's. Members without a value are left out. The file holds memories and whose they are: give it to that
-// person only.
+// The kind "memory.pending" is a turn that waits in the outbox: its id is that of the capture, and its metadata holds the
+// time and the messages. Other kinds are the provider's. Members without a value are left out. The file holds memories and
+// whose they are: give it to that person only.
 //
-// Every slot is tried, whatever becomes of the others. The error joins those of all slots that failed, each a *SlotError; one whose provider has no
-// Export is among them, with an error matching errors.ErrUnsupported. An error of w ends the export. The Export says what was
-// written, and is nil only when the call was not understood or ended before any slot was asked.
+// Every slot is tried, whatever becomes of the others. The error joins those of all slots that failed, each a *SlotError;
+// one whose provider has no Export is among them, with an error matching errors.ErrUnsupported. An error of w ends the
+// export. The Export says what was written, and is nil only when the call was not understood or ended before any slot was
+// asked.
 func (m *Memory) Export(ctx context.Context, c *ExportCall, w io.Writer) (*Export, error) {
 	session, err := m.atNode(c.Session)
 	if err != nil {
@@ -98,8 +102,8 @@ func (r *round) export(ctx context.Context, o *owned, writer *recordWriter) erro
 	return err
 }
 
-// recordWriter is between a provider and what becomes of its records. After close, it takes none: a provider that ignores the end of
-// its context still has it.
+// recordWriter is between a provider and what becomes of its records. After close, it takes none: a provider that ignores
+// the end of its context still has it.
 type recordWriter struct {
 	write func(*ExportedRecord) error
 

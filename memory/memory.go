@@ -22,13 +22,14 @@ type Options struct {
 	Logger *slog.Logger
 	// Observer is told about every call and event. nil means nobody.
 	Observer *Observer
-	// Development adds log lines that help to see why a memory is empty: slots that are disabled, and slots that share a key.
+	// Development adds log lines that help to see why a memory is empty: slots that are disabled, and slots that share a
+	// key.
 	Development bool
 	// CaptureTimeout bounds the captures of one turn or compaction, which outlive the request's context. 0 means
 	// DefaultCaptureTimeout.
 	CaptureTimeout time.Duration
-	// Outbox makes the captures of completed turns survive a crash and an outage; see Outbox, also for what captures see then. nil means
-	// that a capture that fails is reported, and lost.
+	// Outbox makes the captures of completed turns survive a crash and an outage; see Outbox, also for what captures see
+	// then. nil means that a capture that fails is reported, and lost.
 	Outbox *Outbox
 	// Validator checks the input of a tool call against the tool's schema, before the call. nil means that only its form is
 	// checked: one JSON object.

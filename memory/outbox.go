@@ -22,8 +22,8 @@ const (
 )
 
 // OutboxStore keeps the records of an outbox, one document per turn whose captures are not all done. Every state.Store and
-// filememory.Backend that can list is one; their rules and their kits, statetest and backendtest, hold here too. Errors match
-// filememory.ErrConflict and ErrUnknownOutcome, which are those of package state as well.
+// filememory.Backend that can list is one; their rules and their kits, statetest and backendtest, hold here too. Errors
+// match filememory.ErrConflict and ErrUnknownOutcome, which are those of package state as well.
 //
 // Give an outbox a store of its own, a folder or a table: draining lists all of its keys.
 type OutboxStore interface {
@@ -51,8 +51,8 @@ type OutboxStore interface {
 // input on, without recalled records; the messages of earlier turns are not there, and Turn.Start is 0. The session has its
 // ids and principals, whose attributes are JSON values, and no channel attributes.
 //
-// A record holds what was said and whose memory it goes to. It is as sensitive as a snapshot and belongs into server-side storage. The
-// key is derived again from namespace and scope at every attempt.
+// A record holds what was said and whose memory it goes to. It is as sensitive as a snapshot and belongs into server-side
+// storage. The key is derived again from namespace and scope at every attempt.
 //
 // Captures before a compaction need no outbox: their failure stops the compaction, and nothing is lost.
 //
@@ -71,8 +71,8 @@ type Outbox struct {
 type OutboxOptions struct {
 	// Interval is the time between two looks of RunOutbox at the store. 0 means DefaultOutboxInterval.
 	Interval time.Duration
-	// Backoff is the pause after the first failure of a capture. It doubles with each further one up to MaxPause, and a random
-	// part of up to a half is taken off. 0 means DefaultOutboxBackoff.
+	// Backoff is the pause after the first failure of a capture. It doubles with each further one up to MaxPause, and a
+	// random part of up to a half is taken off. 0 means DefaultOutboxBackoff.
 	Backoff time.Duration
 	// MaxPause is the longest pause between two attempts. 0 means DefaultOutboxMaxPause.
 	MaxPause time.Duration

@@ -69,14 +69,16 @@ func anyCapture(*pendingCapture) bool { return true }
 // claimEnd returns the time until which a record that is worked on is left alone by others.
 func (m *Memory) claimEnd() time.Time { return time.Now().Add(m.captureTimeout + claimMargin) }
 
-// outboxTime calls f with the time that the store may take. What is stored after captures must be stored although the request has ended.
+// outboxTime calls f with the time that the store may take. What is stored after captures must be stored although the
+// request has ended.
 func (m *Memory) outboxTime(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.captureTimeout)
 	defer cancel()
 	return f(ctx)
 }
 
-// withoutRecords returns a turn's own messages as they are recorded: what a slot has recalled is not for the captures of others to keep.
+// withoutRecords returns a turn's own messages as they are recorded: what a slot has recalled is not for the captures of
+// others to keep.
 func withoutRecords(messages []Message) []Message {
 	own := make([]Message, 0, len(messages))
 	for _, m := range messages {
@@ -87,8 +89,8 @@ func withoutRecords(messages []Message) []Message {
 	return own
 }
 
-// record stores a new record. One of the same turn that is there already was made by an earlier completion, whose outcome the host has not
-// stored: that one is claimed until the given time and returned instead, since its captures may have run.
+// record stores a new record. One of the same turn that is there already was made by an earlier completion, whose outcome
+// the host has not stored: that one is claimed until the given time and returned instead, since its captures may have run.
 func (o *Outbox) record(ctx context.Context, r *outboxRecord, claim time.Time) (stored *outboxRecord, fresh bool, err error) {
 	key, text := r.key(), r.append(nil)
 	if len(text) > o.opts.MaxBytes {
@@ -126,8 +128,8 @@ func (c *pendingCapture) claim(until time.Time) {
 // attempts is what became of the captures of a record in one pass.
 type attempts struct{ done, failed int }
 
-// attempt runs those captures of a claimed record that are chosen and whose slots this memory has, all at once, and removes those that
-// succeeded from the record. The error joins theirs, in slot order, and that of the store.
+// attempt runs those captures of a claimed record that are chosen and whose slots this memory has, all at once, and removes
+// those that succeeded from the record. The error joins theirs, in slot order, and that of the store.
 func (m *Memory) attempt(ctx context.Context, r *outboxRecord, chosen func(*pendingCapture) bool) (attempts, error) {
 	round := m.turnRound(PhaseTurnCompleted, r.session, &r.turn)
 	var participants []participant
@@ -159,8 +161,8 @@ func (m *Memory) attempt(ctx context.Context, r *outboxRecord, chosen func(*pend
 	return made, errors.Join(round.captureErrors(ctx, participants), outboxError("update a record", err))
 }
 
-// settle notes what became of captures: those that succeeded are removed, the others wait. An attempt that was cut off by the end of its
-// context does not count.
+// settle notes what became of captures: those that succeeded are removed, the others wait. An attempt that was cut off by
+// the end of its context does not count.
 func (o *Outbox) settle(ctx context.Context, r *outboxRecord, participants []participant, ended bool) error {
 	return o.change(ctx, r, func(r *outboxRecord) {
 		for i := range participants {

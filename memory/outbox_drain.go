@@ -31,24 +31,24 @@ type DrainReport struct {
 	Unreadable []string
 }
 
-// DrainOutbox tries every pending capture of this node once, now, also one that waits after a failure, or that another process may be at
-// work on: after a restart nobody knows which process that was. Call it at start, unless RunOutbox is, and when an outage is
-// over.
+// DrainOutbox tries every pending capture of this node once, now, also one that waits after a failure, or that another
+// process may be at work on: after a restart nobody knows which process that was. Call it at start, unless RunOutbox is,
+// and when an outage is over.
 //
-// The error is of the store, or matches ErrCancelled, or ErrInvalidRequest when there is no outbox. Captures that failed again are counted
-// in the report and logged.
+// The error is of the store, or matches ErrCancelled, or ErrInvalidRequest when there is no outbox. Captures that failed
+// again are counted in the report and logged.
 func (m *Memory) DrainOutbox(ctx context.Context) (*DrainReport, error) {
 	return m.drain(ctx, anyCapture)
 }
 
 // RunOutbox drains the outbox until ctx ends, and then returns nil: at once all of it, as DrainOutbox does, and then every
-// OutboxOptions.Interval the captures whose time has come. Errors are logged. Run one in every process, in the background; processes
-// leave each other's work alone.
+// OutboxOptions.Interval the captures whose time has come. Errors are logged. Run one in every process, in the background;
+// processes leave each other's work alone.
 //
 //	go memories.RunOutbox(ctx)
 //
-// When ctx ends, captures that are running get that as the end of their context, and are tried again by the next drain. An error
-// matches ErrInvalidRequest when there is no outbox.
+// When ctx ends, captures that are running get that as the end of their context, and are tried again by the next drain. An
+// error matches ErrInvalidRequest when there is no outbox.
 func (m *Memory) RunOutbox(ctx context.Context) error {
 	if m.outbox == nil {
 		return errNoOutbox

@@ -9,8 +9,9 @@ import (
 	"github.com/recollect-go/recollect/internal/docstore"
 )
 
-// OutboxStats tells whether captures keep up. TurnsCompleted that grows while CapturesDue does not is a capture that silently stopped: a
-// slot is disabled, or its provider lost its CaptureTurn. An OldestPending that stays is one that fails.
+// OutboxStats tells whether captures keep up. TurnsCompleted that grows while CapturesDue does not is a capture that
+// silently stopped: a slot is disabled, or its provider lost its CaptureTurn. An OldestPending that stays is one that
+// fails.
 type OutboxStats struct {
 	// The following count what this Outbox has done since it was made.
 
@@ -27,8 +28,8 @@ type OutboxStats struct {
 	Unreadable    int       // records that are damaged, of a newer version, or could not be read
 }
 
-// Stats returns the counters. It reads every pending record; an outbox that keeps up has few. The error is of the listing, and the counters
-// of this Outbox are returned beside it.
+// Stats returns the counters. It reads every pending record; an outbox that keeps up has few. The error is of the listing,
+// and the counters of this Outbox are returned beside it.
 func (o *Outbox) Stats(ctx context.Context) (*OutboxStats, error) {
 	s := &OutboxStats{
 		TurnsCompleted:  o.turns.Load(),
@@ -74,8 +75,9 @@ type PendingCapture struct {
 	Due      time.Time
 }
 
-// Pending returns a page of the pending turns of all nodes, and the cursor of the next page; the first cursor is "", and a next of "" means
-// that there are no more. A page may be short or empty before that, and the order is that of the store. limit is at least 1.
+// Pending returns a page of the pending turns of all nodes, and the cursor of the next page; the first cursor is "", and a
+// next of "" means that there are no more. A page may be short or empty before that, and the order is that of the store.
+// limit is at least 1.
 func (o *Outbox) Pending(ctx context.Context, cursor string, limit int) (turns []PendingTurn, next string, err error) {
 	keys, next, err := o.store.List(ctx, cursor, limit)
 	if err != nil {
@@ -110,8 +112,9 @@ func (r *outboxRecord) pending() PendingTurn {
 	return t
 }
 
-// Discard gives up captures of a pending turn for good: those of the named slots, or the whole record, also an unreadable one, when none is
-// named. It is for an operator who has decided that they can never succeed. A record that is not there is success.
+// Discard gives up captures of a pending turn for good: those of the named slots, or the whole record, also an unreadable
+// one, when none is named. It is for an operator who has decided that they can never succeed. A record that is not there is
+// success.
 func (o *Outbox) Discard(ctx context.Context, id string, slots ...string) error {
 	if !isOutboxKey(id) {
 		return fmt.Errorf("%w: %q is not the id of a pending turn", ErrInvalidRequest, id)

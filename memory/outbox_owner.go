@@ -19,8 +19,8 @@ func failAll(all []owned, err error) {
 	}
 }
 
-// eachPending calls f for every record of the outbox, those of other nodes included, in which a capture waits for one of the slots'
-// memories. Failing to read one fails the slots.
+// eachPending calls f for every record of the outbox, those of other nodes included, in which a capture waits for one of
+// the slots' memories. Failing to read one fails the slots.
 func (r *round) eachPending(ctx context.Context, all []owned, f func(key string, record *outboxRecord) error) {
 	o := r.m.outbox
 	if o == nil || !slices.ContainsFunc(all, func(o owned) bool { return o.lock != nil }) {
@@ -44,8 +44,8 @@ func (r *round) eachPending(ctx context.Context, all []owned, f func(key string,
 	}
 }
 
-// dropPending removes the captures that wait for the slots' memories. One that runs in this process is awaited, so that nothing is stored
-// after the erasure.
+// dropPending removes the captures that wait for the slots' memories. One that runs in this process is awaited, so that
+// nothing is stored after the erasure.
 func (r *round) dropPending(ctx context.Context, all []owned) {
 	o := r.m.outbox
 	r.eachPending(ctx, all, func(key string, _ *outboxRecord) error {

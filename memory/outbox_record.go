@@ -152,7 +152,8 @@ func appendTime(dst []byte, t time.Time) []byte {
 	return append(dst, '"')
 }
 
-// decodeOutboxRecord reads a record. One of a newer version is an error matching ErrVersion, a damaged one matches ErrMalformed.
+// decodeOutboxRecord reads a record. One of a newer version is an error matching ErrVersion, a damaged one matches
+// ErrMalformed.
 func decodeOutboxRecord(data []byte) (*outboxRecord, error) {
 	raw, err := rawjson.Compact(data)
 	if err != nil {

@@ -27,7 +27,8 @@ type SlotReport struct {
 	Records int
 	// Captures is how many captures that wait in the outbox were dropped or exported.
 	Captures int
-	// VerifiedBy says with which function of the provider an erased slot was read again and found empty: "export" or "recall".
+	// VerifiedBy says with which function of the provider an erased slot was read again and found empty: "export" or
+	// "recall".
 	VerifiedBy string
 	// Err is why the status is SlotFailed or SlotUnsupported. The latter matches errors.ErrUnsupported.
 	Err error
@@ -59,7 +60,8 @@ func unsupported(handler string) error {
 	return fmt.Errorf("the provider has no %s: %w", handler, errors.ErrUnsupported)
 }
 
-// owned resolves the named slots, or all of them, for a caller, as a turn's start does. A slot that fails does not stop the others.
+// owned resolves the named slots, or all of them, for a caller, as a turn's start does. A slot that fails does not stop the
+// others.
 func (m *Memory) owned(ctx context.Context, session *SessionInfo, names []string) ([]owned, []SlotReport, error) {
 	chosen, err := m.chosen(names)
 	if err != nil {

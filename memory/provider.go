@@ -106,8 +106,8 @@ type TurnStarted struct {
 	Turn     Turn
 }
 
-// TurnCompleted offers a successful turn. Messages is the whole history, the turn's answer included; with Options.Outbox only the turn's
-// own messages, see Outbox.
+// TurnCompleted offers a successful turn. Messages is the whole history, the turn's answer included; with Options.Outbox
+// only the turn's own messages, see Outbox.
 type TurnCompleted struct {
 	Operation
 	Messages []Message

@@ -106,8 +106,8 @@ func (m *Memory) ResumeTurn(ctx context.Context, r *TurnStart) (*TurnView, error
 // The bookkeeping says that the turn is complete. It is valid also beside an error of captures, which is the join of all of
 // them and never undoes the turn. An error matching ErrTurnNotOpen says that no capture ran.
 //
-// With Options.Outbox, captures that fail are tried again later. When the turn cannot be recorded in it, no capture ran, the turn
-// stays open, and CompleteTurn can be called again. A host that fails such a turn instead, after an error matching
+// With Options.Outbox, captures that fail are tried again later. When the turn cannot be recorded in it, no capture ran,
+// the turn stays open, and CompleteTurn can be called again. A host that fails such a turn instead, after an error matching
 // filememory.ErrUnknownOutcome, may see it captured.
 func (m *Memory) CompleteTurn(ctx context.Context, r *TurnStart) (Bookkeeping, error) {
 	round, err := m.beginRound(PhaseTurnCompleted, r)
