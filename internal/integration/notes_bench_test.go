@@ -37,12 +37,16 @@ func benchmarkNotes(b *testing.B, d database) {
 	db := d.open(b)
 	small := d.notesIn(b, db, "notes_small", nil)
 	large := d.notesIn(b, db, "notes_large", nil)
+	size := *notesInStore
+	if testing.Short() {
+		size = min(size, 1000)
+	}
 	began := time.Now()
-	for scope := range *notesInStore / 100 {
+	for scope := range size / 100 {
 		fillNotes(b, large, keyOf(fmt.Sprint("scope ", scope)), 100, uint64(scope))
 	}
-	b.Logf("%d notes in %v", *notesInStore, time.Since(began).Round(time.Second))
-	for _, size := range []int{100, 1000, 10_000} {
+	b.Logf("%d notes in %v", size, time.Since(began).Round(time.Second))
+	for _, size := range scopeSizes(10_000) {
 		key := keyOf(fmt.Sprint("measured ", size))
 		fillNotes(b, small, key, size, 1)
 		fillNotes(b, large, key, size, 1)
@@ -59,6 +63,14 @@ func benchmarkNotes(b *testing.B, d database) {
 		b.Run("scope=100000/store=large/floor", func(b *testing.B) { benchmarkBare(b, d, db, key) })
 	}
 	b.Run("capture", func(b *testing.B) { benchmarkCapture(b, large) })
+}
+
+// scopeSizes returns 100, 1000 and so on up to largest, or the first of them in short mode.
+func scopeSizes(largest int) (sizes []int) {
+	for size := 100; size <= largest && (size == 100 || !testing.Short()); size *= 10 {
+		sizes = append(sizes, size)
+	}
+	return sizes
 }
 
 // sentence makes a note of twelve words of which few are frequent, as in language.
@@ -181,4 +193,39 @@ func reportTimes(b *testing.B, times []time.Duration) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-µs")
+}
+
+// BenchmarkNotesVectors measures a search that compares the question with every vector of its scope, of 384 numbers each. Words are not looked for.
+func BenchmarkNotesVectors(b *testing.B) {
+	b.Run("SQLite", func(b *testing.B) { benchmarkVectors(b, sqliteDatabase(b)) })
+	b.Run("PostgreSQL", func(b *testing.B) {
+		pg := server.StartPostgres(b)
+		benchmarkVectors(b, postgresDatabase(b, pg, pg.Address))
+	})
+}
+
+func benchmarkVectors(b *testing.B, d database) {
+	r := rand.New(rand.NewPCG(1, 7))
+	random := func(_ context.Context, request *notes.EmbedRequest) ([][]float32, error) {
+		vectors := make([][]float32, len(request.Texts))
+		for i := range vectors {
+			vectors[i] = make([]float32, 384)
+			for j := range vectors[i] {
+				vectors[i][j] = float32(r.NormFloat64())
+			}
+		}
+		return vectors, nil
+	}
+	store, _ := d.notes(b, &notes.Options{Embedder: &notes.Embedder{Model: "random", Dimensions: 384, Embed: random}})
+	for _, size := range scopeSizes(10_000) {
+		key := keyOf(fmt.Sprint("vectors ", size))
+		fillNotes(b, store, key, size, 1)
+		b.Run(fmt.Sprintf("scope=%d", size), func(b *testing.B) {
+			for b.Loop() {
+				found, err := store.Search(context.Background(), key, &notes.SearchRequest{Query: "?", Utterances: 10})
+				require.NoError(b, err)
+				require.Len(b, found.Utterances, 10)
+			}
+		})
+	}
 }
