@@ -100,10 +100,15 @@ func TestTamperedSignedBindingIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, memory.ErrBinding, name)
 	}
 	for i := range binding {
-		text := []byte(binding)
-		text[i] ^= 1
-		if _, err := b.m.ResumeTool(t.Context(), text); err == nil {
-			require.FailNow(t, "accepted", "%q", text)
+		for _, c := range []byte{binding[i] ^ 1, binding[i] ^ 2, binding[i] ^ 0x20, 'A', 'a', '0', '_', '=', '"', ' ', '\n'} {
+			text := []byte(binding)
+			text[i] = c
+			if c == binding[i] {
+				continue
+			}
+			if _, err := b.m.ResumeTool(t.Context(), text); err == nil {
+				require.FailNow(t, "accepted", "%q", text)
+			}
 		}
 	}
 	_, err := newBundle(t, &memory.Options{BindingKey: bytes.Repeat([]byte("k"), 32)}, slot).m.ResumeTool(t.Context(), json.RawMessage(binding))
