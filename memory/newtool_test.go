@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +82,24 @@ func TestStrictToolTellsTheModelWhatIsWrong(t *testing.T) {
 		_, err := tool.Call(t.Context(), &memory.ToolCall{Input: json.RawMessage(input)})
 		require.ErrorIs(t, err, memory.ErrToolInput, input)
 		require.ErrorContains(t, err, problem, input)
+	}
+	require.Zero(t, called)
+}
+
+func TestStrictToolAnswersMuchThatIsWrongInFewWords(t *testing.T) {
+	t.Parallel()
+	called := 0
+	tool := strictTool(t, &called)
+	const deep = 9000
+	nested := `{"nested":` + strings.Repeat(`{"name":"n","more":[`, deep/2) + strings.Repeat(`]}`, deep/2) + `,"must":null,"text":"t"}`
+	unknown := `"x":1`
+	for i := range 5000 {
+		unknown += fmt.Sprintf(`,"x%d":1`, i)
+	}
+	for name, input := range map[string]string{"nesting": nested, "unknown members": `{` + unknown + `}`, "elements": `{"tags":[1` + strings.Repeat(`,1`, 5000) + `]}`} {
+		_, err := tool.Call(t.Context(), &memory.ToolCall{Input: json.RawMessage(input)})
+		require.ErrorIs(t, err, memory.ErrToolInput, name)
+		require.Less(t, len(err.Error()), 8000, name)
 	}
 	require.Zero(t, called)
 }

@@ -186,7 +186,7 @@ func hasOption(options, option string) bool {
 	return false
 }
 
-// decode reads an input into a value of the form's type. The error lists everything that is wrong with it.
+// decode reads an input into a value of the form's type. The error lists everything that is wrong with it, the first of it when that is much.
 func (f *form) decode(input []byte, into any) error {
 	if err := ecma.ValidJSON(input); err != nil {
 		return err
@@ -203,8 +203,20 @@ func (f *form) decode(input []byte, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
+// Bounds of what a model gets back, and of what it can make a check do.
+const (
+	maxProblems = 16
+	maxNesting  = 100
+)
+
 // formCheck collects what is wrong with an input, in words for a model.
-type formCheck struct{ problems []string }
+type formCheck struct {
+	problems []string
+	depth    int
+}
+
+// full reports whether there are enough problems for one answer.
+func (c *formCheck) full() bool { return len(c.problems) >= maxProblems }
 
 func (c *formCheck) problem(path, format string, args ...any) {
 	if path == "" {
@@ -222,6 +234,12 @@ func (c *formCheck) value(path string, f *form, raw json.RawMessage) {
 	}
 	if !f.matches(raw) {
 		c.problem(path, "must be %s", f.kind)
+		return
+	}
+	c.depth++
+	defer func() { c.depth-- }()
+	if c.depth > maxNesting {
+		c.problems = append(c.problems, fmt.Sprintf("the input is nested more than %d deep", maxNesting))
 		return
 	}
 	switch f.kind {
@@ -266,6 +284,9 @@ func (c *formCheck) object(path string, f *form, raw json.RawMessage) {
 		return
 	}
 	for _, m := range members {
+		if c.full() {
+			return
+		}
 		elem, ok := f.index[m.Name]
 		if !ok {
 			c.problem(join(path, m.Name), "is unknown; known are %s", f.known)
@@ -287,6 +308,9 @@ func (c *formCheck) array(path string, f *form, raw json.RawMessage) {
 		return
 	}
 	for i, element := range elements {
+		if c.full() {
+			return
+		}
 		c.value(fmt.Sprintf("%s[%d]", path, i), f.elem, element)
 	}
 }
@@ -298,6 +322,9 @@ func (c *formCheck) dictionary(path string, f *form, raw json.RawMessage) {
 		return
 	}
 	for _, m := range members {
+		if c.full() {
+			return
+		}
 		c.value(join(path, m.Name), f.elem, m.Value)
 	}
 }
