@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -48,13 +47,10 @@ func New(ctx context.Context, client *s3.Client, bucket string, opts *Options) (
 	return s, nil
 }
 
-// keyGrammar is filememory.Backend's.
-var keyGrammar = regexp.MustCompile(`^[a-z0-9]+_[A-Za-z0-9_-]{43}$`)
-
 // accept checks what every call of a document begins with.
 func accept(ctx context.Context, key string) error {
-	if !keyGrammar.MatchString(key) {
-		return fmt.Errorf("s3store: %w: it is not a prefix, an underscore and a digest", filememory.ErrInvalidKey)
+	if err := filememory.CheckKey(key); err != nil {
+		return fmt.Errorf("s3store: %w", err)
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("s3store: %w", err)
