@@ -38,7 +38,7 @@ var (
 	ErrDocumentOversized = docstore.ErrTooLarge
 
 	// ErrDocumentExists: the document of the key that Copy or Move would write is there already.
-	ErrDocumentExists = errors.New("filememory: there is a document already; it is not overwritten")
+	ErrDocumentExists = errors.New("there is a document already; it is not overwritten")
 
 	// ErrOptionInvalid: New was given something that cannot work. Every problem is in the error.
 	ErrOptionInvalid = errors.New("filememory: invalid option")
@@ -54,10 +54,12 @@ var (
 	ErrInvalidKey = docstore.ErrInvalidKey
 )
 
-// ConflictError reports a conditional write or delete whose expected version was not the stored one.
+// ConflictError reports a conditional write or delete whose expected version was not the stored one. Nothing was written. Its
+// fields are Key; Expected, "" when the document was expected not to exist; and Actual, "" when there is none or the store
+// cannot tell. A store fills in Key and Expected.
 type ConflictError = docstore.ConflictError
 
-// TooLargeError reports a document over a backend's limit.
+// TooLargeError reports a document over a backend's limit. Its fields are Key, and Size and Limit in bytes.
 type TooLargeError = docstore.TooLargeError
 
 // LimitError reports an entry that does not fit. Nothing was changed.

@@ -220,3 +220,11 @@ func ExampleMove() {
 	// [{0 Prefers tea.}] <nil>
 	// [] <nil>
 }
+
+func ExampleCheckKey() {
+	fmt.Println(filememory.CheckKey("memscope1_b0FC72WbYodyaFzGo_6VTLZTtB1HxUfyEYZrEdbxVZA"))
+	fmt.Println(errors.Is(filememory.CheckKey("../secrets"), filememory.ErrInvalidKey))
+	// Output:
+	// <nil>
+	// true
+}

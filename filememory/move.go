@@ -18,7 +18,7 @@ func Copy(ctx context.Context, backend Backend, from, to string) error {
 		_, err = create(ctx, backend, to, content)
 	}
 	if err != nil {
-		return fmt.Errorf("filememory: copy document: %w", err)
+		return fmt.Errorf("filememory: copy document %q to %q: %w", from, to, err)
 	}
 	return nil
 }
@@ -28,22 +28,22 @@ func Copy(ctx context.Context, backend Backend, from, to string) error {
 // was copied, because another Move has finished. After an interruption both documents may be there; repeat the Move.
 func Move(ctx context.Context, backend Backend, from, to string) error {
 	if from == to {
-		return fmt.Errorf("filememory: move document: %w", ErrDocumentExists)
+		return fmt.Errorf("filememory: move document %q to itself: %w", from, ErrDocumentExists)
 	}
 	content, version, err := backend.Read(ctx, from)
 	if err != nil {
-		return fmt.Errorf("filememory: move document: %w", err)
+		return fmt.Errorf("filememory: move document %q: %w", from, err)
 	}
 	copied, err := create(ctx, backend, to, content)
 	if err != nil {
-		return fmt.Errorf("filememory: move document: %w", err)
+		return fmt.Errorf("filememory: move document %q to %q: %w", from, to, err)
 	}
 	err = backend.Delete(ctx, from, version)
 	if errors.Is(err, ErrConflict) && copied != "" {
 		err = errors.Join(err, takeBack(ctx, backend, from, content, to, copied))
 	}
 	if err != nil {
-		return fmt.Errorf("filememory: move document: remove the old one: %w", err)
+		return fmt.Errorf("filememory: move document %q to %q: remove the old one: %w", from, to, err)
 	}
 	return nil
 }

@@ -124,12 +124,14 @@ func (s *Slot) problems() (problems []error) {
 
 // resolverProblems checks the resolvers, and gives the slot the default namespace if it has none of its own.
 func (s *Slot) resolverProblems(node string, deployment scope.Deployment) (problems []error) {
-	if err := scope.Validate(s.Scope); err != nil {
-		problems = append(problems, fmt.Errorf("scope: %w", err))
+	if s.Scope == nil {
+		problems = append(problems, errors.New("no scope"))
+	} else if err := scope.Validate(s.Scope); err != nil {
+		problems = append(problems, err)
 	}
 	if s.Namespace != nil {
 		if err := scope.ValidateNamespace(s.Namespace); err != nil {
-			problems = append(problems, fmt.Errorf("namespace: %w", err))
+			problems = append(problems, err)
 		}
 		return problems
 	}

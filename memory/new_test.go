@@ -56,7 +56,7 @@ func TestNewListsEveryProblemAtOnce(t *testing.T) {
 		`slot "nil-provider": no provider`, `slot "nil-recall": the provider has no Recall`, `slot "twice": two slots`, `slot "9digit": the name`,
 		`nnn": the name`, `ttt": the name is too long for any tool`, `slot 8: the name`, `slot "eve": the name is reserved`, `slot "eve__x": the name is reserved`,
 		`slot "visibility": unknown visibility`, `slot "description": the description is blank`, `slot "bytes": description`, `slot "timeout": negative`,
-		`slot "no-scope": scope`, `slot "blank-scope": scope`, `slot "blank-namespace": namespace`, `slot "no-namespace": no namespace`,
+		`slot "no-scope": no scope`, `slot "blank-scope": scope`, `slot "blank-namespace": namespace`, `slot "no-namespace": no namespace`,
 		`slot "refused": provider: no credentials`, `slot "panics": panic of type string`,
 	} {
 		require.ErrorContains(t, err, problem)

@@ -31,14 +31,15 @@ func (s SlotInfo) ToolName(tool string) string { return s.Name + "__" + tool }
 // partition of every read and write: nothing stored under another key may influence a result. Handlers is itself a Provider.
 type Handlers struct {
 	// Recall returns what the model should see before the turn. It is called once per turn, and the answer is validated and
-	// committed as a whole. The same operation id must get the same answer.
+	// committed as a whole. The same operation id should get the same answer: a host that starts a committed turn again and gets
+	// another one is told so by ErrReplay, and calls ResumeTurn.
 	Recall func(context.Context, *TurnStarted) ([]Item, error)
 
 	// RecallCompacted returns what the model should see after a compaction.
 	RecallCompacted func(context.Context, *CompactionCompleted) ([]Item, error)
 
 	// CaptureTurn stores what is worth keeping of a successful turn. The operation id is an idempotency key: a repeated call
-	// adds nothing.
+	// adds nothing, also one at the same time. With Options.Outbox it is repeated until it has succeeded.
 	CaptureTurn func(context.Context, *TurnCompleted) error
 
 	// CaptureCompaction stores what is worth keeping of a history that is about to be summarized. An error stops the

@@ -56,7 +56,9 @@ var (
 	ErrInvalidKey = docstore.ErrInvalidKey
 )
 
-// ConflictError reports a conditional write or delete whose expected version was not the stored one.
+// ConflictError reports a conditional write or delete whose expected version was not the stored one. Nothing was written. Its
+// fields are Key; Expected, "" when the document was expected not to exist; and Actual, "" when there is none or the store
+// cannot tell. A store fills in Key and Expected.
 type ConflictError = docstore.ConflictError
 
 // ValueError reports a value that JSON cannot encode or would change. The value before it stays, and the session stays

@@ -344,3 +344,12 @@ func ExampleDir() {
 	// 1 <nil>
 	// 2 <nil>
 }
+
+func ExampleCheckKey() {
+	key, _ := state.ID{Session: "s1"}.Key()
+	fmt.Println(state.CheckKey(key))
+	fmt.Println(errors.Is(state.CheckKey("../secrets"), state.ErrInvalidKey))
+	// Output:
+	// <nil>
+	// true
+}

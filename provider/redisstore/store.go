@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -37,13 +36,10 @@ func New(client redis.UniversalClient, opts *Options) (*Store, error) {
 	return &Store{client: client, prefix: prefix + ":", ttl: int64(opts.TTL / time.Second), workers: newWorkers()}, nil
 }
 
-// keyGrammar is filememory.Backend's.
-var keyGrammar = regexp.MustCompile(`^[a-z0-9]+_[A-Za-z0-9_-]{43}$`)
-
 // accept checks what every call of a document begins with.
 func accept(ctx context.Context, key string) error {
-	if !keyGrammar.MatchString(key) {
-		return fmt.Errorf("redisstore: %w: it is not a prefix, an underscore and a digest", filememory.ErrInvalidKey)
+	if err := filememory.CheckKey(key); err != nil {
+		return fmt.Errorf("redisstore: %w", err)
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("redisstore: %w", err)

@@ -16,7 +16,7 @@
 //
 // # Outcomes
 //
-// A write is done when Write returns nil. It is certainly not done when the error matches docstore.ErrConflict, when no connection could be had, and when
+// A write is done when Write returns nil. It is certainly not done when the error matches filememory.ErrConflict, when no connection could be had, and when
 // the database itself refused the statement. In all other cases, a lost connection and a context that ended while the
 // statement was running among them, the error matches filememory.ErrUnknownOutcome, and the caller reads again.
 //

@@ -1,0 +1,7 @@
+package state
+
+import "github.com/recollect-go/recollect/internal/docstore"
+
+// CheckKey returns an error matching ErrInvalidKey unless key is within the grammar of Store. It is for stores: they call it
+// before they touch any storage.
+func CheckKey(key string) error { return docstore.CheckKey(key) }
