@@ -131,7 +131,7 @@ func (s *Slot) resolverProblems(node string, deployment scope.Deployment) (probl
 	}
 	if s.Namespace != nil {
 		if err := scope.ValidateNamespace(s.Namespace); err != nil {
-			problems = append(problems, err)
+			problems = append(problems, fmt.Errorf("namespace: %w", err))
 		}
 		return problems
 	}

@@ -4,13 +4,15 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+
+	"github.com/recollect-go/recollect/filememory"
 )
 
 // cursorFormat is the version of the cursor's form.
 const cursorFormat = 1
 
-// cursor is where a listing stands. A server may answer with more keys than were asked for; those are carried along, because a server cannot be
-// asked for the same place again.
+// cursor is where a listing stands. A server may answer with more keys than were asked for; those are carried along,
+// because a server cannot be asked for the same place again.
 type cursor struct {
 	Format int      `json:"v"`
 	Layout string   `json:"layout,omitempty"` // digest of the cluster's slots; "" without a cluster
@@ -46,7 +48,7 @@ func parseCursor(text string) (*cursor, error) {
 		return nil, fmt.Errorf("%w: unknown format", ErrCursor)
 	}
 	for _, key := range c.Left {
-		if !keyGrammar.MatchString(key) {
+		if filememory.CheckKey(key) != nil {
 			return nil, fmt.Errorf("%w: it holds an invalid key", ErrCursor)
 		}
 	}

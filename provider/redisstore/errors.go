@@ -12,8 +12,8 @@ var (
 	ErrShape = errors.New("key holds something that is not a document")
 	// ErrTooLarge matches the error for a document over the 512 MB that a server takes as one value.
 	ErrTooLarge = errors.New("document is too large")
-	// ErrCursor matches the error of a List whose cursor is not one of this store, or whose listing cannot go on because a server
-	// was restarted or the cluster changed. Begin the listing again.
+	// ErrCursor matches the error of a List whose cursor is not one of this store, or whose listing cannot go on because a
+	// server was restarted or the cluster changed. Begin the listing again.
 	ErrCursor = errors.New("cursor is not valid, or no longer")
 )
 

@@ -7,11 +7,14 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/recollect-go/recollect/filememory"
 )
 
-// List returns up to limit keys. It scans the servers' whole key space, one master after the other, so a page may be empty: a server
-// looks at about limit of its keys, whoever's they are, for each page. A key may appear twice. A server that was restarted and a
-// cluster whose slots moved end the listing with an error matching ErrCursor. Do not list while slots are being moved.
+// List returns up to limit keys. It scans the servers' whole key space, one master after the other, so a page may be
+// empty: a server looks at about limit of its keys, whoever's they are, for each page. A key may appear twice. A server
+// that was restarted and a cluster whose slots moved end the listing with an error matching ErrCursor. Do not list while
+// slots are being moved.
 func (s *Store) List(ctx context.Context, cursor string, limit int) (keys []string, next string, err error) {
 	if limit < 1 {
 		return nil, "", failed("list", errors.New("limit is less than 1"))
@@ -91,7 +94,7 @@ func (s *Store) scan(ctx context.Context, node pipeliner, from uint64, count int
 	found, next := page.Val()
 	result := &scanned{run: parseInfo(info.Val())["run_id"], next: next}
 	for _, name := range found {
-		if key := strings.TrimPrefix(name, s.prefix); keyGrammar.MatchString(key) {
+		if key := strings.TrimPrefix(name, s.prefix); filememory.CheckKey(key) == nil {
 			result.keys = append(result.keys, key)
 		}
 	}

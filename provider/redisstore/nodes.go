@@ -18,17 +18,17 @@ type pipeliner interface {
 	Pipelined(ctx context.Context, fn func(redis.Pipeliner) error) ([]redis.Cmder, error)
 }
 
-// masters returns a client of every server that holds keys, in a stable order, and a digest of which server holds which keys; "" without
-// a cluster.
+// masters returns a client of every server that holds keys, in a stable order, and a digest of which server holds which
+// keys; "" without a cluster.
 func (s *Store) masters(ctx context.Context) (nodes []pipeliner, layout string, err error) {
 	cluster, ok := s.client.(*redis.ClusterClient)
 	if !ok {
 		return []pipeliner{s.client}, "", nil
 	}
-	var slots []redis.ClusterSlot
+	slots := redis.NewClusterSlotsCmd(ctx, "cluster", "slots") // CLUSTER SHARDS, which replaces it, needs Redis 7
 	var clients []*redis.Client
 	err = s.workers.prompt(ctx, func() (err error) {
-		if slots, err = cluster.ClusterSlots(ctx).Result(); err == nil {
+		if err = cluster.Process(ctx, slots); err == nil {
 			clients, err = clusterMasters(ctx, cluster)
 		}
 		return err
@@ -39,7 +39,7 @@ func (s *Store) masters(ctx context.Context) (nodes []pipeliner, layout string, 
 	for _, client := range clients {
 		nodes = append(nodes, client)
 	}
-	return nodes, digestLayout(slots, clients), nil
+	return nodes, digestLayout(slots.Val(), clients), nil
 }
 
 func clusterMasters(ctx context.Context, cluster *redis.ClusterClient) ([]*redis.Client, error) {

@@ -12,15 +12,15 @@ import (
 const (
 	// DocumentPrefix is the default prefix. It is where Upstash AgentKit keeps the documents of eve's file memory.
 	DocumentPrefix = "agentkit:memoryFile"
-	// CheckpointPrefix is the prefix for the checkpoints of package state, which no other program reads. Its own prefix keeps the
-	// listing of one kind free of the other.
+	// CheckpointPrefix is the prefix for the checkpoints of package state, which no other program reads. Its own prefix
+	// keeps the listing of one kind free of the other.
 	CheckpointPrefix = "recollect:state"
 )
 
 // Options configures New. The zero value means the defaults.
 type Options struct {
-	// Prefix comes before each key, with a colon between. "" means DocumentPrefix. A hash tag in braces puts all documents on one node
-	// of a cluster.
+	// Prefix comes before each key, with a colon between. "" means DocumentPrefix. A hash tag in braces puts all documents
+	// on one node of a cluster.
 	Prefix string
 	// TTL removes a document that was not written for so long: whole seconds, counted anew by every write. 0 keeps documents
 	// until they are deleted, also those that another program had given a time to live.
@@ -48,14 +48,14 @@ func checkClient(client redis.UniversalClient) error {
 	case nil:
 		return errors.New("client is missing")
 	case *redis.Ring:
-		return errors.New("client is a Ring: it moves keys to other shards when one is down, and their documents would be missing or double")
+		return errors.New("client is a Ring: it moves keys to other shards when one is down, and documents would be missing or double")
 	case *redis.Client:
 		if opts := c.Options(); opts.ClientSideCache != nil || opts.ClientSideCacheConfig != nil {
 			return errors.New("client caches replies, which then lag behind the server: client-side caching must be off")
 		}
 	case *redis.ClusterClient:
 		if opts := c.Options(); opts.ReadOnly || opts.RouteByLatency || opts.RouteRandomly {
-			return errors.New("cluster client reads from replicas, which lag behind: ReadOnly, RouteByLatency and RouteRandomly must be off")
+			return errors.New("client reads from replicas, which lag behind: ReadOnly, RouteByLatency and RouteRandomly must be off")
 		}
 	}
 	return nil

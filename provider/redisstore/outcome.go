@@ -37,8 +37,8 @@ func (s *Store) outcome(ctx context.Context, c *call, reply answer, err error) e
 	}
 }
 
-// conflict returns the error for another version than expected. When the call was sent more than once, an earlier one may have been carried out and
-// the stored version been written on top of it.
+// conflict returns the error for another version than expected. When the call was sent more than once, an earlier one may
+// have been carried out and the stored version been written on top of it.
 func (c *call) conflict(stored string) error {
 	if c.sent.repeated() {
 		return unknown(c.operation, errRepeated)
@@ -48,8 +48,8 @@ func (c *call) conflict(stored string) error {
 
 var errRepeated = errors.New("sent again after a lost reply, and another version is stored now")
 
-// settle tells a call that certainly was not carried out from one that may have been, and reads the document to learn more about the
-// latter. The version that the call expected being there proves nothing: the call may still be on its way.
+// settle tells a call that certainly was not carried out from one that may have been, and reads the document to learn
+// more about the latter. The version that the call expected being there proves nothing: the call may still be on its way.
 func (s *Store) settle(ctx context.Context, c *call, cause error) error {
 	if c.sent.abandon() || refused(cause) && !c.sent.repeated() {
 		return failed(c.operation, cause)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// prompt returns call's error, or ctx's as soon as ctx ends: the client waits for a reply up to its own timeout, whatever becomes of the
-// context. An abandoned call goes on alone, and nothing it fills in may be looked at.
+// prompt returns call's error, or ctx's as soon as ctx ends: the client waits for a reply up to its own timeout, whatever
+// becomes of the context. An abandoned call goes on alone, and nothing it fills in may be looked at.
 func (w workers) prompt(ctx context.Context, call func() error) error {
 	if ctx.Done() == nil {
 		return call()
@@ -24,8 +24,8 @@ func (w workers) prompt(ctx context.Context, call func() error) error {
 	}
 }
 
-// withContext makes err match the error of a context that has ended: a client that sets the deadline on its connection reports a
-// timeout of the network, even a little before the context's own timer.
+// withContext makes err match the error of a context that has ended: a client that sets the deadline on its connection
+// reports a timeout of the network, even a little before the context's own timer.
 func withContext(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

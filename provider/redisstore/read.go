@@ -8,7 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Read returns the document of key with one HGETALL. That tells a missing key from a hash of another shape, which HMGET does not.
+// Read returns the document of key with one HGETALL. That tells a missing key from a hash of another shape, which HMGET
+// does not.
 func (s *Store) Read(ctx context.Context, key string) (content []byte, version string, err error) {
 	if err := accept(ctx, key); err != nil {
 		return nil, "", err

@@ -8,9 +8,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Risks asks every master how it keeps data and returns a sentence for each setting or event that can lose, or has lost, acknowledged
-// documents; none is the answer of a server that syncs each write and evicts nothing. It needs the command INFO, and CONFIG GET to tell how often the
-// append-only file is synced. Call it when a service starts and log what it says, or from a monitor.
+// Risks asks every master how it keeps data and returns a sentence for each setting or event that can lose, or has lost,
+// acknowledged documents; none is the answer of a server that syncs each write and evicts nothing. It needs the command
+// INFO, and CONFIG GET to tell how often the append-only file is synced. Call it when a service starts and log what it
+// says, or from a monitor.
 func (s *Store) Risks(ctx context.Context) ([]string, error) {
 	nodes, _, err := s.masters(ctx)
 	if err != nil {

@@ -26,8 +26,8 @@ const (
 
 type answer struct{ word, detail string }
 
-// readVersion begins each script. It leaves the stored version in current, "" when the key does not exist, and ends the script when the
-// key holds something that is not a document.
+// readVersion begins each script. It leaves the stored version in current, "" when the key does not exist, and ends the
+// script when the key holds something that is not a document.
 const readVersion = `
 local current = redis.pcall('HGET', KEYS[1], 'version')
 if type(current) == 'table' then
@@ -41,8 +41,8 @@ end
 `
 
 var (
-	// writeScript takes content, expected version, time to live in seconds, new version. The version that it is about to write can
-	// only be there when the same call was carried out before.
+	// writeScript takes content, expected version, time to live in seconds, new version. The version that it is about to
+	// write can only be there when the same call was carried out before.
 	writeScript = newScript(readVersion + `
 if current == ARGV[4] then return {'done'} end
 if current ~= ARGV[2] then return {'conflict', current} end
@@ -64,8 +64,8 @@ return {'done'}
 `)
 )
 
-// run carries out program on the document of key, by its digest, or whole when the server does not know it yet. The sending goes last
-// among the arguments.
+// run carries out program on the document of key, by its digest, or whole when the server does not know it yet. The
+// sending goes last among the arguments.
 func (s *Store) run(ctx context.Context, program script, key string, sent *sending, args ...any) (answer, error) {
 	args = append(args, sent)
 	reply, err := s.evaluate(ctx, "evalsha", program.digest, key, args)

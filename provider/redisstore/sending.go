@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// sending is the last argument of a script call. The client turns it into bytes each time it sends the call, so it knows how often
-// that happened: a command without its last argument is never carried out. This is how a call that certainly did not happen is
-// told from one that may have, through whatever the client does about retries and redirects.
+// sending is the last argument of a script call. The client turns it into bytes each time it sends the call, so it knows
+// how often that happened: a command without its last argument is never carried out. This is how a call that certainly
+// did not happen is told from one that may have, through whatever the client does about retries and redirects.
 type sending struct {
 	text  string
 	times atomic.Int32 // abandoned, or how often the call was sent
@@ -36,5 +36,6 @@ func (s *sending) abandon() bool { return s.times.CompareAndSwap(0, abandoned) }
 // retract takes back a call that was sent once and certainly not carried out.
 func (s *sending) retract() { s.times.CompareAndSwap(1, 0) }
 
-// repeated reports whether the call was sent more than once, so that an answer may be about a state that the call itself made.
+// repeated reports whether the call was sent more than once, so that an answer may be about a state that the call itself
+// made.
 func (s *sending) repeated() bool { return s.times.Load() > 1 }

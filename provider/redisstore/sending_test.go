@@ -24,7 +24,8 @@ func TestSendingAbandonedTooLateMayHaveBeenSent(t *testing.T) {
 	require.False(t, s.repeated())
 }
 
-// TestSendingRetractedOnceIsUnsent guards that only a call that was sent exactly once can be taken back: an earlier one may have been carried out.
+// TestSendingRetractedOnceIsUnsent guards that only a call that was sent exactly once can be taken back: an earlier one
+// may have been carried out.
 func TestSendingRetractedOnceIsUnsent(t *testing.T) {
 	t.Parallel()
 	s := &sending{}

@@ -11,8 +11,8 @@ import (
 	"github.com/recollect-go/recollect/filememory"
 )
 
-// Store keeps documents in Redis or Valkey. It is a filememory.Backend, a filememory.Lister and a state.Store. It holds nothing that
-// needs closing; the client stays the caller's.
+// Store keeps documents in Redis or Valkey. It is a filememory.Backend, a filememory.Lister and a state.Store. It holds
+// nothing that needs closing; the client stays the caller's.
 type Store struct {
 	client  redis.UniversalClient
 	prefix  string
@@ -20,8 +20,9 @@ type Store struct {
 	workers workers
 }
 
-// New returns a store on client, or one error that lists every problem. It sends nothing. The client may be a *redis.Client, also one
-// that sentinels guide, or a *redis.ClusterClient that reads from masters; a *redis.Ring is refused.
+// New returns a store on client, or one error that lists every problem. It sends nothing. The client may be a
+// *redis.Client, also one that sentinels guide, or a *redis.ClusterClient that reads from masters; a *redis.Ring is
+// refused.
 func New(client redis.UniversalClient, opts *Options) (*Store, error) {
 	if opts == nil {
 		opts = &Options{}

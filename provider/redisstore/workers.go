@@ -5,8 +5,9 @@ import "time"
 // idleTime is how long a worker waits for its next call.
 const idleTime = 100 * time.Millisecond
 
-// workers run calls on goroutines that their callers can leave behind. They stay for a moment after a call: growing the stack of a new
-// goroutine to what the client needs would take longer than everything else that this package adds to a call.
+// workers run calls on goroutines that their callers can leave behind. They stay for a moment after a call: growing the
+// stack of a new goroutine to what the client needs would take longer than everything else that this package adds to a
+// call.
 type workers struct{ calls chan func() }
 
 func newWorkers() workers { return workers{calls: make(chan func())} }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// maxBytes is what the server takes as one value by default (proto-max-bulk-len), less the marker. A server breaks the connection over
-// a larger one, which would look like an unknown outcome.
+// maxBytes is what the server takes as one value by default (proto-max-bulk-len), less the marker. A server breaks the
+// connection over a larger one, which would look like an unknown outcome.
 const maxBytes = 512<<20 - len(marker)
 
-// Write replaces the document of key if its version is expected, or creates it if expected is "". The package comment says what becomes
-// of a write whose reply is lost.
+// Write replaces the document of key if its version is expected, or creates it if expected is "". The package comment
+// says what becomes of a write whose reply is lost.
 func (s *Store) Write(ctx context.Context, key string, content []byte, expected string) (version string, err error) {
 	if err := accept(ctx, key); err != nil {
 		return "", err

@@ -13,7 +13,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// attempts watches how often the client sends a request and what comes of it, because it repeats requests and shows only the last answer.
+// attempts watches how often the client sends a request and what comes of it, because it repeats requests and shows only
+// the last answer.
 type attempts struct {
 	// doubt: an attempt may have been carried out, though the client was not told so.
 	doubt bool
@@ -39,8 +40,9 @@ func (a *attempts) attempt(ctx context.Context, in middleware.DeserializeInput, 
 	return out, metadata, err
 }
 
-// refused reports whether an attempt certainly was not carried out: its connection was never made, or the store said that it will not do it.
-// A success counts as doubt, since the rest of the answer may get lost; who sees the whole of it does not ask.
+// refused reports whether an attempt certainly was not carried out: its connection was never made, or the store said that
+// it will not do it. A success counts as doubt, since the rest of the answer may get lost; who sees the whole of it does
+// not ask.
 func refused(response any, err error) bool {
 	if err != nil {
 		var dialing *net.OpError
@@ -57,8 +59,8 @@ const (
 	codeNoSuchKey    = "NoSuchKey"
 )
 
-// isCondition reports whether err says that the condition of a request does not hold: the object is another, there, or not there. Busy is
-// another request for the object that was not over when the last attempt was made.
+// isCondition reports whether err says that the condition of a request does not hold: the object is another, there, or
+// not there. Busy is another request for the object that was not over when the last attempt was made.
 func isCondition(err error) bool {
 	code := codeOf(err)
 	return code == codePrecondition || code == codeNoSuchKey || code == codeBusy || statusOf(err) == http.StatusPreconditionFailed

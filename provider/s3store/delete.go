@@ -8,7 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Delete removes the document of key if its ETag is expected; an absent document is success. The package comment says what is left.
+// Delete removes the document of key if its ETag is expected; an absent document is success. The package comment says
+// what is left.
 func (s *Store) Delete(ctx context.Context, key, expected string) error {
 	if err := accept(ctx, key); err != nil {
 		return err
@@ -23,7 +24,8 @@ func (s *Store) Delete(ctx context.Context, key, expected string) error {
 	return s.concluded("delete", key, expected, err)
 }
 
-// settleDelete looks what is there after a delete whose condition did not hold or whose answer was lost. Gone is success, whoever did it.
+// settleDelete looks what is there after a delete whose condition did not hold or whose answer was lost. Gone is success,
+// whoever did it.
 func (s *Store) settleDelete(ctx context.Context, key, expected string, cause error) error {
 	found, err := s.look(ctx, s.prefix+key)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// isStrong reports whether etag can be compared with (RFC 9110, 8.8.3): quoted as the standard says, or without quotes as some stores give
-// it. What may stand for more than one version is not: a weak tag, the asterisk, a list.
+// isStrong reports whether etag can be compared with (RFC 9110, 8.8.3): quoted as the standard says, or without quotes as
+// some stores give it. What may stand for more than one version is not: a weak tag, the asterisk, a list.
 func isStrong(etag string) bool {
 	inner := etag
 	if strings.HasPrefix(etag, `"`) {
@@ -29,8 +29,8 @@ func isStrong(etag string) bool {
 	return !strings.HasPrefix(etag, "W/")
 }
 
-// isDigest reports whether etag is the MD5 digest of content, which is what most stores give to what is uploaded in one piece and is not
-// encrypted with a key of the customer's.
+// isDigest reports whether etag is the MD5 digest of content, which is what most stores give to what is uploaded in one
+// piece and is not encrypted with a key of the customer's.
 func isDigest(etag string, content []byte) bool {
 	if fips140.Enabled() { // which may forbid MD5
 		return false

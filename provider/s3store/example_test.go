@@ -10,8 +10,8 @@ import (
 	"github.com/recollect-go/recollect/provider/s3store"
 )
 
-// One client serves the documents of file memory and the checkpoints of sessions, each in a folder of its own. Amazon S3 removes objects
-// conditionally; other stores keep the default.
+// One client serves the documents of file memory and the checkpoints of sessions, each in a folder of its own. Amazon S3
+// removes objects conditionally; other stores keep the default.
 func Example() {
 	ctx := context.Background()
 	client := s3.New(s3.Options{Region: "eu-central-1"}) // with the application's credentials

@@ -8,13 +8,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/recollect-go/recollect/filememory"
 )
 
 // maxPage is the protocol's largest page.
 const maxPage = 1000
 
-// List returns the keys of a page of at most limit objects under the prefix. Objects that are no documents are left out, so a page may be
-// short; each tombstone costs one request. A limit over 1000, the protocol's largest page, means 1000.
+// List returns the keys of a page of at most limit objects under the prefix. Objects that are no documents are left out,
+// so a page may be short; each tombstone costs one request. A limit over 1000, the protocol's largest page, means 1000.
 func (s *Store) List(ctx context.Context, cursor string, limit int) (keys []string, next string, err error) {
 	if limit < 1 {
 		return nil, "", failed("list", errors.New("limit is less than 1"))
@@ -51,7 +53,7 @@ func (s *Store) List(ctx context.Context, cursor string, limit int) (keys []stri
 // keyOf returns the key of the document that found is, if it is one.
 func (s *Store) keyOf(ctx context.Context, found *types.Object) (key string, ok bool, err error) {
 	key = strings.TrimPrefix(aws.ToString(found.Key), s.prefix)
-	if !keyGrammar.MatchString(key) {
+	if filememory.CheckKey(key) != nil {
 		return "", false, nil
 	}
 	if aws.ToInt64(found.Size) != int64(tombstoneSize) {

@@ -25,8 +25,8 @@ var (
 	errDoubt = errors.New("request may have been carried out")
 )
 
-// put writes an object if its ETag is expected, or if it does not exist and expected is "". It returns errCondition or errDoubt where
-// these apply; any other error means that nothing was written. It does not keep content.
+// put writes an object if its ETag is expected, or if it does not exist and expected is "". It returns errCondition or
+// errDoubt where these apply; any other error means that nothing was written. It does not keep content.
 func (s *Store) put(ctx context.Context, name string, content []byte, expected string) (etag string, err error) {
 	token := rand.Text()
 	input := &s3.PutObjectInput{
@@ -58,8 +58,8 @@ func (s *Store) put(ctx context.Context, name string, content []byte, expected s
 	return "", err
 }
 
-// readBack tells whether the write named token made the object, now that its own answer is lost. Another token proves nothing: the write may
-// have been replaced since, or still be on its way.
+// readBack tells whether the write named token made the object, now that its own answer is lost. Another token proves
+// nothing: the write may have been replaced since, or still be on its way.
 func (s *Store) readBack(ctx context.Context, name string, content []byte, token string, cause error) (etag string, err error) {
 	if ctx.Err() == nil {
 		found, err := s.get(ctx, name)
@@ -132,8 +132,9 @@ func (s *Store) getOnce(ctx context.Context, name string) (*object, error) {
 	return &object{content: content, etag: aws.ToString(out.ETag), token: out.Metadata[tokenField], size: int64(len(content))}, nil
 }
 
-// checkETag finds an ETag that belongs to an earlier content than the one it came with: some stores look at one after the other, and an
-// object may be replaced in between (versitygw 1.8.0 does so). Where ETags are digests, as most are, one that fits needs no request.
+// checkETag finds an ETag that belongs to an earlier content than the one it came with: some stores look at one after the
+// other, and an object may be replaced in between (versitygw 1.8.0 does so). Where ETags are digests, as most are, one
+// that fits needs no request.
 func (s *Store) checkETag(ctx context.Context, name string, found *object) error {
 	if !s.digests || isDigest(found.etag, found.content) {
 		return nil

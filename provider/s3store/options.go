@@ -18,13 +18,13 @@ const (
 
 // Options configures New. The zero value means the defaults.
 type Options struct {
-	// Prefix is the folder of all documents, without slashes around it. "" means recollect. Documents and checkpoints belong in folders of
-	// their own, so that a listing of one kind is free of the other.
+	// Prefix is the folder of all documents, without slashes around it. "" means recollect. Documents and checkpoints belong
+	// in folders of their own, so that a listing of one kind is free of the other.
 	Prefix string
 	// MaxBytes is the size of the largest document that is read or written. 0 means 16 MiB.
 	MaxBytes int64
-	// ConditionalDelete removes documents by a DeleteObject with If-Match, where the default leaves tombstones. Set it for Amazon S3, and
-	// elsewhere only if the store documents that it compares and deletes in one step.
+	// ConditionalDelete removes documents by a DeleteObject with If-Match, where the default leaves tombstones. Set it for
+	// Amazon S3, and elsewhere only if the store documents that it compares and deletes in one step.
 	ConditionalDelete bool
 }
 

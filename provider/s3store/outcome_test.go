@@ -46,7 +46,8 @@ func requireDefinite(t *testing.T, err error) {
 	require.NotErrorIs(t, err, filememory.ErrConflict)
 }
 
-// TestWriteWhoseAnswerIsLostIsReadBack guards that a repetition of a write that happened does not make it a conflict with itself.
+// TestWriteWhoseAnswerIsLostIsReadBack guards that a repetition of a write that happened does not make it a conflict with
+// itself.
 func TestWriteWhoseAnswerIsLostIsReadBack(t *testing.T) {
 	t.Parallel()
 	h := newHostile(t, nil)
@@ -61,7 +62,8 @@ func TestWriteWhoseAnswerIsLostIsReadBack(t *testing.T) {
 	require.Equal(t, digestOf([]byte("b")), version)
 }
 
-// TestWriteOfEqualContentIsNotOursWithoutItsToken guards that the same content of another writer is no proof that ours was written.
+// TestWriteOfEqualContentIsNotOursWithoutItsToken guards that the same content of another writer is no proof that ours
+// was written.
 func TestWriteOfEqualContentIsNotOursWithoutItsToken(t *testing.T) {
 	t.Parallel()
 	h := newHostile(t, nil)
@@ -122,7 +124,8 @@ func TestUnreachableStoreIsNoUnknownOutcome(t *testing.T) {
 	require.ErrorAs(t, err, &dialing)
 }
 
-// TestBusyObjectIsAskedAgain guards the answer of a store that another request for the object was faster: nothing was written.
+// TestBusyObjectIsAskedAgain guards the answer of a store that another request for the object was faster: nothing was
+// written.
 func TestBusyObjectIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	h := newHostile(t, nil)

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNewRefusesStoresThatLoseMemories guards each thing that the package relies on, and that a refused store keeps nothing of the probe.
+// TestNewRefusesStoresThatLoseMemories guards each thing that the package relies on, and that a refused store keeps
+// nothing of the probe.
 func TestNewRefusesStoresThatLoseMemories(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -38,7 +38,8 @@ func TestReadNeverPairsAContentWithAnotherETag(t *testing.T) {
 	require.Equal(t, []string{"GET", "HEAD", "GET"}, h.asked())
 }
 
-// TestReadAcceptsETagsThatAreNoDigests guards objects that were encrypted or uploaded in parts: their ETag stays the same when asked again.
+// TestReadAcceptsETagsThatAreNoDigests guards objects that were encrypted or uploaded in parts: their ETag stays the same
+// when asked again.
 func TestReadAcceptsETagsThatAreNoDigests(t *testing.T) {
 	t.Parallel()
 	h := newHostile(t, nil)

@@ -22,8 +22,8 @@ import (
 
 const bucket = "bucket"
 
-// hostile is a store of objects that can misbehave in every way that the package guards against. The integration tests run against a real
-// one, which cannot be made to.
+// hostile is a store of objects that can misbehave in every way that the package guards against. The integration tests
+// run against a real one, which cannot be made to.
 type hostile struct {
 	*httptest.Server
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Write replaces the document of key if its ETag is expected, or creates it if expected is "". The package comment says what becomes of a
-// write whose answer is lost.
+// Write replaces the document of key if its ETag is expected, or creates it if expected is "". The package comment says
+// what becomes of a write whose answer is lost.
 func (s *Store) Write(ctx context.Context, key string, content []byte, expected string) (version string, err error) {
 	if err := accept(ctx, key); err != nil {
 		return "", err
