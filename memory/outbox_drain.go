@@ -18,11 +18,11 @@ const outboxPage = 500
 
 // DrainReport is what one drain of an outbox did.
 type DrainReport struct {
-	// Records is how many records of this node there were.
+	// Records is how many records of this node there were, without those that this process is at work on.
 	Records int
 	// Done and Failed are the captures that were tried.
 	Done, Failed int
-	// Waiting is the captures that were not tried: their time has not come, or somebody is at work on them.
+	// Waiting is the captures that were not tried: their time has not come, or another process is at work on them.
 	Waiting int
 	// Stranded names the slots of captures that nobody here can make: the slot is gone, or its provider does not capture any
 	// more. They stay.
@@ -189,8 +189,9 @@ func (d *drainage) one(ctx context.Context, key string) error {
 		return nil
 	}
 	if err := o.write(ctx, r); err != nil {
-		if errors.Is(err, docstore.ErrConflict) {
-			return nil // another process was first
+		if errors.Is(err, docstore.ErrConflict) { // another process was first
+			d.count(func(report *DrainReport) { report.Waiting += len(claimed) })
+			return nil
 		}
 		return err
 	}

@@ -142,7 +142,7 @@ func (o *Outbox) discardRecord(ctx context.Context, key string) error {
 // dropCaptures removes captures from a record and returns them.
 func (o *Outbox) dropCaptures(ctx context.Context, key string, which func(*pendingCapture) bool) (dropped []pendingCapture, err error) {
 	r, err := o.read(ctx, key)
-	if err != nil || r == nil || !slices.ContainsFunc(r.captures, func(c pendingCapture) bool { return which(&c) }) {
+	if err != nil || r == nil || !r.has(which) {
 		return nil, err
 	}
 	err = o.change(ctx, r, func(r *outboxRecord) {

@@ -10,6 +10,11 @@ func holder(all []owned, key string) int {
 	return slices.IndexFunc(all, func(o owned) bool { return o.lock != nil && o.lock.keys.Key == key })
 }
 
+// heldBy returns whether a capture waits for the memory of one of the slots.
+func heldBy(all []owned) func(*pendingCapture) bool {
+	return func(c *pendingCapture) bool { return holder(all, c.lock.keys.Key) >= 0 }
+}
+
 // failAll notes a failure of the outbox for every slot that has a memory: what waits there may be anybody's.
 func failAll(all []owned, err error) {
 	for i := range all {
@@ -28,7 +33,7 @@ func (r *round) eachPending(ctx context.Context, all []owned, f func(key string,
 	}
 	err := o.scan(ctx, func(key string) error {
 		record, err := o.read(ctx, key)
-		if err == nil && record != nil && slices.ContainsFunc(record.captures, func(c pendingCapture) bool { return holder(all, c.lock.keys.Key) >= 0 }) {
+		if err == nil && record != nil && record.has(heldBy(all)) {
 			err = f(key, record)
 		}
 		if err != nil {
@@ -53,7 +58,7 @@ func (r *round) dropPending(ctx context.Context, all []owned) {
 			return err
 		}
 		defer o.leave(key)
-		dropped, err := o.dropCaptures(ctx, key, func(c *pendingCapture) bool { return holder(all, c.lock.keys.Key) >= 0 })
+		dropped, err := o.dropCaptures(ctx, key, heldBy(all))
 		if err != nil {
 			return err
 		}

@@ -210,8 +210,10 @@ func (r *outboxRecord) check() error {
 	if err := r.turn.check(); err != nil {
 		return err
 	}
-	if err := ownMessages(r.messages); err != nil {
-		return err
+	for _, m := range r.messages {
+		if m.IsRecord() {
+			return ErrForgedRecord
+		}
 	}
 	for i := range r.captures {
 		if r.capture(r.captures[i].lock.slot) != &r.captures[i] {
@@ -273,6 +275,16 @@ func (r *outboxRecord) capture(slot string) *pendingCapture {
 		}
 	}
 	return nil
+}
+
+// has reports whether there is such a capture.
+func (r *outboxRecord) has(which func(*pendingCapture) bool) bool {
+	for i := range r.captures {
+		if which(&r.captures[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // drop removes captures from the record and returns them.

@@ -27,8 +27,8 @@ type SlotReport struct {
 	Records int
 	// Captures is how many captures that wait in the outbox were dropped or exported.
 	Captures int
-	// VerifiedBy says with which function of the provider an erased slot was read again and found empty: "export" or
-	// "recall".
+	// VerifiedBy says with which function of the provider an erased slot was read again: "export" or "recall". When the
+	// status is SlotDone, nothing was found.
 	VerifiedBy string
 	// Err is why the status is SlotFailed or SlotUnsupported. The latter matches errors.ErrUnsupported.
 	Err error

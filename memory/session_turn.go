@@ -117,6 +117,9 @@ func (t *OpenTurn) Counted(tokens, envelope int64) error {
 // Options.CaptureTimeout. An error of theirs is returned, and the turn is complete nevertheless. Complete waits for a Compact or Forget
 // that is at work, or for ctx.
 //
+// With Options.Outbox, captures that fail are tried again later. When the turn cannot be recorded in it, no capture has run, and the turn
+// stays open.
+//
 // While a tool call has no result, or a delivery came after the last View, there is something left to answer: the error matches ErrUnanswered,
 // and the turn goes on. An error matching ErrTurnNotOpen says that no capture ran.
 func (t *OpenTurn) Complete(ctx context.Context) error {
