@@ -1,9 +1,6 @@
 package memory
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Project returns what a model or provider may see of a durable history under the bookkeeping's locks: every ordinary
 // message, and the records of slots whose lock has the record's namespace and, unless the slot shows the whole session, its
@@ -53,9 +50,13 @@ func project(locks []lock, history []Message, room int) (projection, error) {
 func (p projection) with(c committed, input []Message) []Message {
 	view := p.messages
 	if len(c.replaced) > 0 {
+		replaced := make(map[*message]struct{}, len(c.replaced))
+		for _, m := range c.replaced {
+			replaced[m] = struct{}{}
+		}
 		view = make([]Message, 0, len(p.messages)+len(c.records)+len(input))
 		for _, m := range p.messages {
-			if !slices.Contains(c.replaced, m.m) {
+			if _, gone := replaced[m.m]; !gone {
 				view = append(view, m)
 			}
 		}

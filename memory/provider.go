@@ -95,7 +95,8 @@ type SessionInfo struct {
 type Turn struct {
 	ID       string
 	Sequence int64
-	Input    []Message
+	// Input is what was said. The turn's own messages are found by it, so a turn that is resumed or completed without it has none.
+	Input []Message
 	// Start is the index in the request's Messages at which the turn's own messages begin.
 	Start int
 }
