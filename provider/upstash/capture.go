@@ -16,8 +16,8 @@ const batch = 32
 // capture stores what was said in the turn. The ids of the records are digests of their places and texts, and a record that
 // is there is left as it is, so that a repeated capture adds nothing and does not bring back what was forgotten since.
 func (p *Provider) capture(ctx context.Context, r *memory.TurnCompleted) error {
-	if err := ctx.Err(); err != nil {
-		return failed("capture", err)
+	if err := accept(ctx, "capture", r.Key); err != nil {
+		return err
 	}
 	writes, err := p.writes(r)
 	if err != nil || len(writes) == 0 {
@@ -68,7 +68,7 @@ func (p *Provider) answered(r *memory.TurnCompleted) []string {
 
 func (p *Provider) newRecord(o *memory.Operation, sequence int64, from source, subIndex int, text string) *record {
 	return &record{
-		Text: text, UserID: keyPart(o.Key), CreatedAt: time.Now().UnixMilli(), SessionID: keyPart(o.Session.ID),
+		Text: text, UserID: o.Key, CreatedAt: time.Now().UnixMilli(), SessionID: keyPart(o.Session.ID),
 		Source: from, Sequence: sequence, SubIndex: subIndex,
 	}
 }

@@ -8,23 +8,12 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/recollect-go/recollect/internal/rest"
 )
 
 // command is a Redis command and its arguments.
 type command []string
-
-// check refuses what JSON cannot carry; an encoder would replace it.
-func (c command) check() error {
-	for _, argument := range c {
-		if !utf8.ValidString(argument) {
-			return ErrNotUTF8
-		}
-	}
-	return nil
-}
 
 // sent says what is known of a request that brought no usable answer.
 type sent struct {
@@ -35,9 +24,6 @@ const syncHeader = "Upstash-Sync-Token"
 
 // run sends one command and returns its result.
 func (c *Client) run(ctx context.Context, operation string, cmd command) (reply, *sent, error) {
-	if err := cmd.check(); err != nil {
-		return reply{}, &sent{}, failed(operation, err)
-	}
 	body, outcome, err := c.post(ctx, operation, "", cmd)
 	if err != nil {
 		return reply{}, outcome, err
@@ -55,11 +41,6 @@ func (c *Client) run(ctx context.Context, operation string, cmd command) (reply,
 // pipeline sends commands in one request and returns their results in order. The commands are carried out one after the
 // other, not as a whole; the first that fails is the error.
 func (c *Client) pipeline(ctx context.Context, operation string, cmds ...command) ([]reply, error) {
-	for _, cmd := range cmds {
-		if err := cmd.check(); err != nil {
-			return nil, failed(operation, err)
-		}
-	}
 	body, _, err := c.post(ctx, operation, "/pipeline", cmds)
 	if err != nil {
 		return nil, err
@@ -91,8 +72,7 @@ func (c *Client) post(ctx context.Context, operation, path string, body any) ([]
 	err = c.retry.Do(ctx, func(int) (rest.Verdict, error) {
 		var err error
 		reply, err = c.attempt(ctx, operation, path, encoded, outcome)
-		again := errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNoReply)
-		return rest.Verdict{Again: again}, err
+		return rest.Vague(err), err
 	})
 	return reply, outcome, err
 }
@@ -112,8 +92,7 @@ func (c *Client) attempt(ctx context.Context, operation, path string, body []byt
 	}
 	reply, err := c.rest.Do(ctx, &rest.Request{Method: http.MethodPost, URL: c.url + path, Header: header, Body: body})
 	if err != nil {
-		var transport *rest.TransportError
-		outcome.doubt = outcome.doubt || !errors.As(err, &transport) || !transport.NotSent
+		outcome.doubt = outcome.doubt || rest.InDoubt(err)
 		return nil, &Error{Service: "upstash", Operation: operation, Err: err}
 	}
 	if token := reply.Header.Get(syncHeader); token != "" {
@@ -122,7 +101,7 @@ func (c *Client) attempt(ctx context.Context, operation, path string, body []byt
 	if reply.Status == http.StatusOK {
 		return reply.Body, nil
 	}
-	outcome.doubt = outcome.doubt || reply.Status < 300 || reply.Status >= 500 || reply.Status == http.StatusRequestTimeout
+	outcome.doubt = outcome.doubt || rest.LeavesDoubt(reply.Status)
 	return nil, refusal(operation, reply)
 }
 

@@ -11,7 +11,8 @@
 // A document is one hash at agentkit:memoryFile:<key> with the fields content and version. The content begins with
 // "eve-memory-document-v1:", which is no part of the document and may be missing when read. A version is a random token. A
 // write or delete is one script that compares and acts; a request that brought no answer is sent again with the same token,
-// and a script that finds its own token reports success, so it is applied once. What stays open is read back: the own token
+// and a script that finds its own token reports success, so it is applied once; only a create that was carried out, then
+// deleted by somebody else and then sent again is carried out again. What stays open is read back: the own token
 // is success, anything else an error matching filememory.ErrUnknownOutcome and never a conflict. A key that holds anything
 // but such a hash is an error matching [ErrShape], and is not changed.
 //
@@ -31,5 +32,6 @@
 // id, so that a repeated one has the same answer.
 //
 // Text has its runs of spaces replaced by one and its ends trimmed. A message longer than a record is captured in several; a
-// fact that is too long is refused. To forget is to redact: text goes, and read_session shows that something was there.
+// fact that is too long is refused. To forget is to redact: text goes, and read_session shows that something was there. A kept
+// recall that holds it stays until its time is up, or until the key is erased.
 package upstash

@@ -59,7 +59,7 @@ func NewDocuments(client *Client, opts *DocumentsOptions) (*Documents, error) {
 	return &Documents{client: client, prefix: prefix + ":", ttl: strconv.FormatInt(int64(opts.TTL/time.Second), 10)}, nil
 }
 
-// accept checks what every call of a document begins with.
+// accept checks what every call for a key begins with.
 func accept(ctx context.Context, operation, key string) error {
 	if err := docstore.CheckKey(key); err != nil {
 		return failed(operation, err)

@@ -325,6 +325,43 @@ func TestTheWaitBetweenAttemptsEndsWithTheContext(t *testing.T) {
 	})
 }
 
+func TestTheServiceSaysHowLongToWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		secret, err := upstash.Token(token)
+		require.NoError(t, err)
+		var times []time.Time
+		handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			times = append(times, time.Now())
+			w.Header().Set("Retry-After", []string{"5", "60"}[len(times)-1])
+			fail(w, 503, "")
+		})
+		client, err := upstash.NewClient("https://x.upstash.io", secret, &upstash.Options{HTTPClient: &http.Client{Transport: resttest.InMemory{Handler: handler}}})
+		require.NoError(t, err)
+		d, err := upstash.NewDocuments(client, nil)
+		require.NoError(t, err)
+		_, _, err = d.Read(t.Context(), key)
+		var typed *upstash.Error
+		require.ErrorAs(t, err, &typed)
+		assert.Equal(t, time.Minute, typed.RetryAfter)
+		require.Len(t, times, 2, "a longer wait than MaxDelay is the caller's")
+		assert.Equal(t, 5*time.Second, times[1].Sub(times[0]))
+	})
+}
+
+func TestAScanThatIsNoneIsAnError(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := s.documents(t)
+	zero := b64("0")
+	for _, result := range []string{"null", "[]", `["` + zero + `"]`, `["` + zero + `",null]`, `[null,[]]`, `["` + zero + `",[null]]`,
+		`["` + zero + `",["` + b64("other:"+key) + `"]]`, `["` + zero + `",["` + b64(key) + `"]]`, `["` + b64("x") + `",[]]`} {
+		s.next("SCAN", says(200, `{"result":`+result+`}`))
+		_, _, err := d.List(t.Context(), "", 1)
+		require.ErrorIs(t, err, upstash.ErrBadReply, "%s", result)
+	}
+}
+
 func TestListHandsOutEveryKeyOfThePrefix(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -12,6 +12,9 @@ const eraseCount = 500
 // erase removes every record and every kept recall of the key. It scans the key space, because an index may not know yet
 // what was written just before. A failure in between leaves the rest; erasing again removes it.
 func (p *Provider) erase(ctx context.Context, r *memory.EraseRequest) error {
+	if err := accept(ctx, "erase", r.Key); err != nil {
+		return err
+	}
 	for _, prefix := range []string{p.recordPrefix(r.Key), p.replayPrefix(r.Key)} {
 		if err := p.erasePrefix(ctx, prefix); err != nil {
 			return err

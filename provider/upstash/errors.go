@@ -26,11 +26,11 @@ var (
 	ErrTooLarge = rest.ErrTooLarge
 	// ErrBadReply: the answer is not that of the protocol.
 	ErrBadReply = rest.ErrBadReply
+	// ErrNotUTF8: a text is not valid UTF-8, which the protocol cannot carry.
+	ErrNotUTF8 = rest.ErrNotUTF8
 
 	// ErrShape matches every *ShapeError.
 	ErrShape = errors.New("key holds something that is not a document")
-	// ErrNotUTF8: a text is not valid UTF-8, which the protocol cannot carry.
-	ErrNotUTF8 = errors.New("text is not valid UTF-8")
 	// ErrCursor: the cursor of a List is not one that List returned.
 	ErrCursor = errors.New("cursor is not valid")
 )

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/recollect-go/recollect/filememory"
 	"github.com/recollect-go/recollect/internal/rest/resttest"
 	"github.com/recollect-go/recollect/memory"
 	"github.com/recollect-go/recollect/memory/memorytest"
@@ -416,6 +417,65 @@ func TestEraseRemovesRecordsAndKeptRecalls(t *testing.T) {
 		require.NoError(t, h.Erase(t.Context(), &memory.EraseRequest{Operation: operation("")}))
 		assert.Equal(t, []string{"agentkit:memorySlot:" + key + "x:1", "unrelated"}, s.keys())
 	}
+}
+
+func TestEraseRemovesNothingThatTheServiceShouldNotHaveNamed(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	theirs := "agentkit:memorySlot:memscope1_" + strings.Repeat("z", 43) + ":1"
+	s.set(theirs, json.RawMessage(`{}`))
+	s.next("SCAN", says(200, `{"result":["`+b64("0")+`",["`+b64(theirs)+`"]]}`))
+	require.ErrorIs(t, h.Erase(t.Context(), &memory.EraseRequest{Operation: operation("")}), upstash.ErrBadReply)
+	assert.Equal(t, []string{theirs}, s.keys())
+}
+
+func TestKeysArePartOfEveryCommand(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	for _, bad := range []string{"", "*", "x", key + ":x", key[:20] + ":" + key[21:]} {
+		o := operation("op")
+		o.Key = bad
+		_, err := h.Recall(t.Context(), &memory.TurnStarted{Operation: o})
+		require.ErrorIs(t, err, filememory.ErrInvalidKey, "%q", bad)
+		_, err = h.RecallCompacted(t.Context(), &memory.CompactionCompleted{Operation: o})
+		require.ErrorIs(t, err, filememory.ErrInvalidKey, "%q", bad)
+		request := completed(1, "said")
+		request.Operation = o
+		require.ErrorIs(t, h.CaptureTurn(t.Context(), request), filememory.ErrInvalidKey, "%q", bad)
+		_, err = h.Tools(t.Context(), &memory.ToolsRequest{Operation: o})
+		require.ErrorIs(t, err, filememory.ErrInvalidKey, "%q", bad)
+		require.ErrorIs(t, h.Erase(t.Context(), &memory.EraseRequest{Operation: o}), filememory.ErrInvalidKey, "%q", bad)
+	}
+	assert.Empty(t, s.log)
+}
+
+func TestBytesThatAreNoTextAreRefusedAndNotReplaced(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	request := completed(1, "said")
+	request.Session.ID = "s\xff"
+	require.ErrorIs(t, h.CaptureTurn(t.Context(), request), upstash.ErrNotUTF8)
+	require.ErrorIs(t, h.CaptureTurn(t.Context(), completed(1, "caf\xe9")), upstash.ErrNotUTF8)
+	_, err := h.Recall(t.Context(), &memory.TurnStarted{Operation: operation("op"), Turn: memory.Turn{Input: []memory.Message{memory.UserMessage("caf\xe9")}}})
+	require.ErrorIs(t, err, upstash.ErrNotUTF8)
+	assert.Empty(t, s.keys())
+}
+
+func TestWhatWasErasedWhileItWasForgottenStaysAway(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	mustCall(t, h, "save_memory", `{"text":"User likes cucumber."}`)
+	s.next("JSON.GET", func(w http.ResponseWriter, serve func() []byte) {
+		answer := serve()
+		s.del([]string{s.keys()[0]})
+		w.Write(answer)
+	})
+	assert.JSONEq(t, `{"id":"c1c17b9fc4e1","forgotten":false}`, mustCall(t, h, "forget_memory", `{"id":"c1c17b9fc4e1"}`))
+	assert.Empty(t, s.keys())
 }
 
 func TestApprovalIsTheHosts(t *testing.T) {

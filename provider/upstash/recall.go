@@ -18,8 +18,8 @@ const itemID = "agentkit-redis-memory"
 // recall returns the facts that fit what is being talked about, as one message. There is always one: it says also that
 // nothing fits.
 func (p *Provider) recall(ctx context.Context, o *memory.Operation, turn *memory.Turn, messages []memory.Message) ([]memory.Item, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, failed("recall", err)
+	if err := accept(ctx, "recall", o.Key); err != nil {
+		return nil, err
 	}
 	content, err := p.replay(ctx, o)
 	if err != nil {
@@ -131,7 +131,7 @@ func (p *Provider) replayKey(o *memory.Operation) string {
 }
 
 func (p *Provider) replayPrefix(key string) string {
-	return p.opts.ReplayPrefix + ":" + keyPart(key) + ":"
+	return p.opts.ReplayPrefix + ":" + key + ":"
 }
 
 // replay returns the answer that was given under the operation id, "" when there is none.

@@ -62,7 +62,7 @@ func digest(text string) string {
 var idGrammar = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // recordPrefix returns what the keys of all records under key begin with.
-func (p *Provider) recordPrefix(key string) string { return p.opts.Prefix + ":" + keyPart(key) + ":" }
+func (p *Provider) recordPrefix(key string) string { return p.opts.Prefix + ":" + key + ":" }
 
 // normalize returns text with its ends trimmed and each run of spaces replaced by one space.
 func normalize(text string) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/recollect-go/recollect/internal/rest"
@@ -42,11 +43,14 @@ func (r reply) must() (string, error) {
 	return text, err
 }
 
-// list returns the elements of an array.
+// list returns the elements of an array that has to be there.
 func (r reply) list() ([]reply, error) {
 	var raw []json.RawMessage
 	if err := rest.Decode(r.raw, &raw); err != nil {
 		return nil, err
+	}
+	if raw == nil {
+		return nil, fmt.Errorf("%w: null in place of a list", ErrBadReply)
 	}
 	elements := make([]reply, len(raw))
 	for i := range raw {
@@ -65,7 +69,7 @@ func (r reply) number() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if number, err = strconv.ParseFloat(text, 64); err != nil {
+	if number, err = strconv.ParseFloat(text, 64); err != nil || math.IsNaN(number) {
 		return 0, fmt.Errorf("%w: text in place of a number", ErrBadReply)
 	}
 	return number, nil

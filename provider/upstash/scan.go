@@ -13,20 +13,21 @@ type scanned struct {
 	next string // "0" at the end
 }
 
-// scan returns some of the keys that begin with prefix. The server looks at about count keys, whoever's they are.
+// scan returns some of the keys that begin with prefix. The server looks at about count keys, whoever's they are. A key that
+// does not begin with it is an error: what is scanned is handed out, or deleted.
 func (c *Client) scan(ctx context.Context, operation, prefix, cursor string, count int) (*scanned, error) {
 	result, _, err := c.run(ctx, operation, command{"SCAN", cursor, "MATCH", escapeGlob(prefix) + "*", "COUNT", strconv.Itoa(count)})
 	if err != nil {
 		return nil, err
 	}
-	page, err := parseScan(result)
+	page, err := parseScan(result, prefix)
 	if err != nil {
 		return nil, badReply(operation, err)
 	}
 	return page, nil
 }
 
-func parseScan(r reply) (*scanned, error) {
+func parseScan(r reply, prefix string) (*scanned, error) {
 	parts, err := r.list()
 	if err != nil {
 		return nil, err
@@ -38,6 +39,9 @@ func parseScan(r reply) (*scanned, error) {
 	if page.next, err = parts[0].must(); err != nil {
 		return nil, err
 	}
+	if page.next == "" || strings.Trim(page.next, "0123456789") != "" {
+		return nil, fmt.Errorf("%w: a cursor that is no number", ErrBadReply)
+	}
 	names, err := parts[1].list()
 	if err != nil {
 		return nil, err
@@ -46,6 +50,9 @@ func parseScan(r reply) (*scanned, error) {
 		key, err := name.must()
 		if err != nil {
 			return nil, err
+		}
+		if !strings.HasPrefix(key, prefix) {
+			return nil, fmt.Errorf("%w: a key that was not asked for", ErrBadReply)
 		}
 		page.keys = append(page.keys, key)
 	}

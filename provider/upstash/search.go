@@ -35,7 +35,7 @@ type smart struct {
 	Query string `json:"$smart"`
 }
 
-func of(key string) *filter { return &filter{UserID: equals[string]{keyPart(key)}} }
+func of(key string) *filter { return &filter{UserID: equals[string]{key}} }
 
 // matching ranks by a query; "" means no ranking.
 func (f *filter) matching(query string) *filter {
@@ -158,7 +158,7 @@ func (p *Provider) parseHit(key string, row reply) (hit, error) {
 		return hit{}, err
 	}
 	id, own := strings.CutPrefix(name, p.recordPrefix(key))
-	if !own || h.UserID != keyPart(key) {
+	if !own || h.UserID != key {
 		return hit{}, fmt.Errorf("%w: a record of another key", ErrBadReply)
 	}
 	h.id = id

@@ -262,7 +262,7 @@ func (s *server) do(command []string) any {
 			return "[" + string(document) + "]"
 		}
 		return nil
-	case name == "JSON.SET" && (len(args) == 3 || len(args) == 4 && args[3] == "NX") && args[1] == "$":
+	case name == "JSON.SET" && (len(args) == 3 || len(args) == 4 && (args[3] == "NX" || args[3] == "XX")) && args[1] == "$":
 		return s.jsonSet(args)
 	case strings.HasPrefix(name, "SEARCH.") && len(args) > 0:
 		return s.search(name, args)
@@ -402,7 +402,7 @@ func (s *server) jsonSet(args []string) any {
 		r.Deleted == nil || r.Sequence == nil || r.SubIndex == nil {
 		return redisError("ERR not a record")
 	}
-	if len(args) == 4 && s.values[args[0]] != nil {
+	if exists := s.values[args[0]] != nil; len(args) == 4 && exists != (args[3] == "XX") {
 		return nil
 	}
 	s.values[args[0]] = json.RawMessage(args[2])

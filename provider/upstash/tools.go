@@ -54,7 +54,10 @@ var (
 )
 
 // tools returns the tools of a turn, bound to its key.
-func (p *Provider) tools(_ context.Context, r *memory.ToolsRequest) ([]memory.Tool, error) {
+func (p *Provider) tools(ctx context.Context, r *memory.ToolsRequest) ([]memory.Tool, error) {
+	if err := accept(ctx, "tools", r.Key); err != nil {
+		return nil, err
+	}
 	b := &bound{provider: p, operation: r.Operation, sequence: r.Turn.Sequence}
 	save, err1 := memory.NewTool(saveName, saveDescription, saveSchema, b.save)
 	search, err2 := memory.NewTool(searchName, searchDescription, searchSchema, b.search)
@@ -97,19 +100,21 @@ func (b *bound) save(ctx context.Context, in saveInput) (saveOutput, error) {
 		return saveOutput{}, input(fmt.Sprintf("text has %d characters, at most %d; say it shorter or save several facts", n, b.provider.opts.MaxMemoryCharacters))
 	}
 	id := factID(text)
-	if err := b.put(ctx, "save", id, b.provider.newRecord(&b.operation, b.sequence, sourceFact, 0, text)); err != nil {
+	if _, err := b.put(ctx, "save", id, b.provider.newRecord(&b.operation, b.sequence, sourceFact, 0, text)); err != nil {
 		return saveOutput{}, err
 	}
 	return saveOutput{ID: id, Saved: true, Searchable: b.provider.waitIndexing(ctx, "save") == nil}, nil
 }
 
-func (b *bound) put(ctx context.Context, operation, id string, r *record) error {
+// put stores a record and reports whether its condition, if there is one, allowed it.
+func (b *bound) put(ctx context.Context, operation, id string, r *record, condition ...string) (bool, error) {
 	document, err := r.encode()
 	if err != nil {
-		return failed(operation, err)
+		return false, failed(operation, err)
 	}
-	_, _, err = b.provider.client.run(ctx, operation, command{"JSON.SET", b.provider.recordPrefix(b.operation.Key) + id, "$", document})
-	return err
+	set := command{"JSON.SET", b.provider.recordPrefix(b.operation.Key) + id, "$", document}
+	result, _, err := b.provider.client.run(ctx, operation, append(set, condition...))
+	return err == nil && !result.isNull(), err
 }
 
 type searchInput struct {
@@ -180,8 +185,9 @@ func (b *bound) forget(ctx context.Context, in forgetInput) (forgetOutput, error
 		return forgetOutput{ID: in.ID}, err
 	}
 	stored.Text, stored.Deleted = "", true
-	if err := b.put(ctx, "forget", in.ID, stored); err != nil {
-		return forgetOutput{}, err
+	// Only what is still there: an erasure in between stays one.
+	if replaced, err := b.put(ctx, "forget", in.ID, stored, "XX"); err != nil || !replaced {
+		return forgetOutput{ID: in.ID}, err
 	}
 	// What is not indexed yet would still be found with its text.
 	if err := b.provider.waitIndexing(ctx, "forget"); err != nil {
@@ -207,7 +213,7 @@ func (b *bound) stored(ctx context.Context, id string) (*record, error) {
 	if err := rest.Decode([]byte(text), &records); err != nil {
 		return nil, badReply("forget", err)
 	}
-	if len(records) != 1 || records[0].UserID != keyPart(b.operation.Key) {
+	if len(records) != 1 || records[0].UserID != b.operation.Key {
 		return nil, badReply("forget", fmt.Errorf("%w: a record of another key", ErrBadReply))
 	}
 	return &records[0], nil
