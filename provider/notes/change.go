@@ -38,7 +38,7 @@ func (s *Store) change(ctx context.Context, key string, f func(*change) error) e
 		return err
 	}
 	return s.retry(ctx, func() error {
-		tx, err := s.db.BeginTx(ctx, nil)
+		tx, err := s.begin(ctx)
 		if err != nil {
 			return err
 		}
@@ -61,6 +61,15 @@ func (s *Store) change(ctx context.Context, key string, f func(*change) error) e
 		}
 		return s.commit(tx)
 	})
+}
+
+// begin begins a transaction. In PostgreSQL each of its statements has to see what was committed before it got the lock on the scope, whatever the
+// database's own default.
+func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
+	if s.dialect == PostgreSQL {
+		return s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	}
+	return s.db.BeginTx(ctx, nil)
 }
 
 func (s *Store) commit(tx *sql.Tx) error {

@@ -8,7 +8,7 @@ type Dialect uint8
 const (
 	// PostgreSQL is PostgreSQL 12 or later, with the encoding UTF8. No extension is needed.
 	PostgreSQL Dialect = iota + 1
-	// SQLite is SQLite 3.43 or later with FTS5, which is part of the usual builds.
+	// SQLite is SQLite 3.42 or later with FTS5, which is part of the usual builds.
 	SQLite
 )
 

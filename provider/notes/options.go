@@ -22,8 +22,8 @@ type Options struct {
 	// MaxNoteBytes is the largest text of a note. Default: DefaultMaxNoteBytes. A larger one is refused, never cut.
 	MaxNoteBytes int
 
-	// FactLife and UtteranceLife are how long a note is kept after it was stored, or a fact after it was last replaced. 0: for ever. What has expired is
-	// not shown any more from that moment, and deleted with the next change in its scope, or by Expire.
+	// FactLife and UtteranceLife are how long a note is kept after it was stored, or a fact after it was last replaced. 0: for ever. From then on it is not
+	// found, and it is deleted, with the recorded recalls that show it, with the next change in its scope or by Expire.
 	FactLife      time.Duration
 	UtteranceLife time.Duration
 

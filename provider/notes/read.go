@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 )
 
 // Get returns the note with an id, or an error matching ErrNoNote.
@@ -49,6 +50,9 @@ func (s *Store) query(ctx context.Context, query string, args ...any) (rows []ro
 // List returns up to limit notes of the key in the order in which they were stored, after the note with the id after, or from the first if that is "". A
 // page that is not full is the last one.
 func (s *Store) List(ctx context.Context, key, after string, limit int) ([]Note, error) {
+	if limit < 1 {
+		return nil, fmt.Errorf("%w: list: limit is %d, not positive", ErrOption, limit)
+	}
 	scope, err := s.stored(ctx, key)
 	if err != nil || scope.number == 0 {
 		return nil, failed(ctx, "list", err)
@@ -70,6 +74,9 @@ func (s *Store) List(ctx context.Context, key, after string, limit int) ([]Note,
 
 // Keys returns up to limit keys under which something is stored, in the order of their bytes, after the key after.
 func (s *Store) Keys(ctx context.Context, after string, limit int) ([]string, error) {
+	if limit < 1 {
+		return nil, fmt.Errorf("%w: keys: limit is %d, not positive", ErrOption, limit)
+	}
 	var keys []string
 	err := s.retry(ctx, func() (err error) {
 		keys, err = collect(ctx, s.db, s.sql.keys, []any{after, limit}, func(scan scanner) (key string, err error) { return key, scan(&key) })

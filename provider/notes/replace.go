@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Replace gives a note another text. The note keeps its id, so that what is recalled next supersedes what was recalled before, and its provenance,
-// but for source, which is empty to keep it, too. A fact whose new text another note has already is forgotten in favour of that one. It returns the
-// id of the note that has the text now, or an error matching ErrNoNote, or one that Add returns.
+// Replace gives a fact another text. It keeps its id, so that what is recalled next supersedes what was recalled before, and its provenance, but for the
+// time at which it was said and, unless source is "", its source. If another fact has that text already, the first one is forgotten in favour of it. Replace
+// returns the id of the note that has the text now. The error matches ErrNoNote, errors.ErrUnsupported for an utterance, or is one that Add returns.
 func (s *Store) Replace(ctx context.Context, key, id, text string, source Source) (string, error) {
 	d, err := s.prepareDrafts(ctx, []Draft{{Text: text, Provenance: Provenance{Source: source}}})
 	if err != nil {
@@ -61,6 +61,9 @@ func (c *change) rewrite(old *row, d *prepared, source Source) error {
 	p := old.details.provenance()
 	if source != "" {
 		p.Source = source
+	}
+	if !p.Said.IsZero() {
+		p.Said = c.opts.Now().UTC()
 	}
 	encoded, err := encodeDetails(&p)
 	if err != nil {

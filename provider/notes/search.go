@@ -9,7 +9,7 @@ import (
 // SearchRequest asks for notes.
 type SearchRequest struct {
 	Query string
-	// Facts and Utterances are how many of each kind there may be in the answer.
+	// Facts and Utterances are how many of each kind there may be in the answer; it seldom has more than 256. 0 or less means none.
 	Facts      int
 	Utterances int
 }
@@ -44,7 +44,7 @@ func (s *Store) search(ctx context.Context, key string, r *SearchRequest) (*Foun
 	q := analysis.Question(r.Query)
 	l := &look{
 		Store: s, ctx: ctx, key: key, scope: scope, terms: append(q.Words, q.Hints...),
-		limit: [3]int{Fact: r.Facts, Utterance: r.Utterances},
+		limit: [3]int{Fact: max(r.Facts, 0), Utterance: max(r.Utterances, 0)},
 	}
 	if s.opts.Embedder != nil && (r.Facts > 0 || r.Utterances > 0) {
 		vectors, err := s.embed(ctx, &EmbedRequest{Texts: []string{r.Query}, Query: true})
