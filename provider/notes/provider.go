@@ -144,6 +144,7 @@ func (p *Provider) Attach(slot memory.SlotInfo) (memory.Handlers, error) {
 		RecallCompacted: p.recallCompacted,
 		Tools:           p.tools,
 		Erase:           func(ctx context.Context, r *memory.EraseRequest) error { return p.store.Erase(ctx, r.Key) },
+		Export:          p.export,
 	}
 	if p.opts.Extractor != nil || p.opts.Capture > CaptureNothing {
 		h.CaptureTurn, h.CaptureCompaction = p.captureTurn, p.captureCompaction

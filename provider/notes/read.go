@@ -2,7 +2,6 @@ package notes
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 )
 
@@ -83,42 +82,4 @@ func (s *Store) Keys(ctx context.Context, after string, limit int) ([]string, er
 		return err
 	})
 	return keys, failed(ctx, "keys", err)
-}
-
-const (
-	exportFormat  = "recollect-note"
-	exportVersion = 1
-	exportPage    = 200
-)
-
-// exported is a line of an export.
-type exported struct {
-	Format        string `json:"format"`
-	FormatVersion int    `json:"formatVersion"`
-	*Note
-}
-
-// Export calls f for every note of the key, in the order in which they were stored, as one JSON object: a line of JSON Lines, without the line feed. It
-// stops at the first error of f and returns it. What is stored beside the notes is made from them and is not exported.
-func (s *Store) Export(ctx context.Context, key string, f func(line json.RawMessage) error) error {
-	after := ""
-	for {
-		page, err := s.List(ctx, key, after, exportPage)
-		if err != nil {
-			return err
-		}
-		for i := range page {
-			line, err := json.Marshal(exported{exportFormat, exportVersion, &page[i]})
-			if err != nil {
-				return failed(ctx, "export", err)
-			}
-			if err := f(line); err != nil {
-				return err
-			}
-		}
-		if len(page) < exportPage {
-			return nil
-		}
-		after = page[len(page)-1].ID
-	}
 }
