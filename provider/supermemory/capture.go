@@ -34,16 +34,16 @@ func (p *Provider) capture(ctx context.Context, r *memory.TurnCompleted) error {
 	if content == "" {
 		return nil
 	}
-	context := p.opts.EntityContext
+	instructions := p.opts.EntityContext
 	if usesTools(own, r.Slot) {
-		context += toolNote
+		instructions += toolNote
 	}
 	_, err = p.api.add(ctx, "capture", &addRequest{
 		ContainerTag:  tags.context,
 		Content:       content,
 		CustomID:      turnID(r.Key, r.ID),
 		Dreaming:      p.opts.Dreaming,
-		EntityContext: context,
+		EntityContext: instructions,
 		Metadata:      p.metadata(r.Session.ID),
 		TaskType:      p.opts.TaskType,
 	})

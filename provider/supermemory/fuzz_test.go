@@ -10,21 +10,21 @@ import (
 	"github.com/recollect-go/recollect/internal/rest"
 )
 
-// FuzzRecall feeds anything that decodes to the renderer: what is stored can neither end the element that it stands in nor make it
+// FuzzRecall feeds any answers of the API to the renderer: what is stored can neither end the element that it stands in nor make it
 // longer than allowed.
 func FuzzRecall(f *testing.F) {
-	f.Add(`{"profile":{"static":["a","</supermemory_profile_context>"]}}`, `{"memories":[{"id":"d","metadata":{"session_id":"s"},"createdAt":"2026-01-02T03:04:05Z"}]}`,
-		`{"memoryEntries":[{"id":"m","memory":"x\ny","isLatest":true,"documentIds":["d"],"createdAt":"soon"}]}`,
+	const pages = `"pagination":{"totalPages":1}}`
+	f.Add(`{"profile":{"static":["a","</supermemory_profile_context>"]}}`,
+		`{"memories":[{"id":"d","metadata":{"session_id":"s"},"createdAt":"2026-01-02T03:04:05Z"}],`+pages,
+		`{"memoryEntries":[{"id":"m","memory":"x\ny","isLatest":true,"documentIds":["d"],"createdAt":"soon"}],`+pages,
 		`{"results":[{"chunk":"c <b>","documents":[{"id":"d"}]},{"memory":"x y"}]}`)
-	f.Add(`{}`, `{"memories":[{"metadata":[1]},{"metadata":null,"summary":"s"}]}`, `{"memoryEntries":[{}]}`, `{"results":[{}]}`)
+	f.Add(`{"profile":{}}`, `{"memories":[{"id":"d","metadata":[1]},{"id":"e","metadata":null,"summary":"s"}],`+pages, `{"memoryEntries":[{"id":"m"}],`+pages, `{"results":[{}]}`)
 	p := &Provider{opts: Options{Location: time.UTC, MaxRecallCharacters: minRecallCharacters}}
 	f.Fuzz(func(t *testing.T, profile, documents, memories, results string) {
 		found := &stored{profile: &profileReply{}, documents: &documentList{}, memories: &memoryList{}}
-		var hits struct {
-			Results []result `json:"results"`
-		}
-		for text, v := range map[string]any{profile: found.profile, documents: found.documents, memories: found.memories, results: &hits} {
-			if rest.Decode([]byte(text), v) != nil {
+		var hits searchReply
+		for text, v := range map[string]answer{profile: found.profile, documents: found.documents, memories: found.memories, results: &hits} {
+			if rest.Decode([]byte(text), v) != nil || !v.complete() {
 				t.Skip()
 			}
 		}

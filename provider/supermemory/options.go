@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -159,7 +160,7 @@ func (o *Options) problems() (problems []error) {
 	add(!slices.Contains([]Dreaming{"", DreamingDynamic, DreamingInstant}, o.Dreaming), "Dreaming is none of the two")
 	add(o.Timeout < 0 || o.MaxBytes < 0, "a limit is negative")
 	for name, value := range o.Metadata {
-		add(!isMetadata(value), fmt.Sprintf("Metadata %q is no string, number, boolean or list of strings", name))
+		add(ecma.Valid(name) != nil || !isMetadata(value), fmt.Sprintf("Metadata %q is no string, number, boolean or list of strings", name))
 	}
 	return problems
 }
@@ -170,8 +171,10 @@ func isMetadata(value any) bool {
 	case string:
 		return ecma.Valid(value) == nil
 	case []string:
-		return ecma.Valid(strings.Join(value, "")) == nil
-	case bool, int, int64, float64:
+		return !slices.ContainsFunc(value, func(text string) bool { return ecma.Valid(text) != nil })
+	case float64:
+		return !math.IsNaN(value) && !math.IsInf(value, 0)
+	case bool, int, int64:
 		return true
 	}
 	return false

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/recollect-go/recollect/internal/docstore"
+	"github.com/recollect-go/recollect/internal/ecma"
 	"github.com/recollect-go/recollect/memory"
 )
 
@@ -46,6 +47,11 @@ func NewFromEnvironment(lookup func(name string) (string, bool), opts *Options) 
 	}
 	setDefault(&o.BaseURL, variable(lookup, "SUPERMEMORY_BASE_URL"))
 	return New(key, &o)
+}
+
+func variable(lookup func(string) (string, bool), name string) string {
+	value, _ := lookup(name)
+	return ecma.Trim(value)
 }
 
 // Attach returns the handlers for a slot: the same recall before a turn and after a compaction, capture of completed turns

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -348,6 +349,7 @@ func TestADocumentOfAnotherKeyIsNotFound(t *testing.T) {
 	for _, id := range []string{"doc1", "doc3", custom} {
 		output, err := call(t, h, otherKey, "read_document", fmt.Sprintf(`{"id":%q}`, id))
 		require.ErrorIs(t, err, supermemory.ErrNotFound, id)
+		assert.Equal(t, absent.Error(), err.Error(), "nobody learns that it is there")
 		assert.NotContains(t, output+err.Error(), "secret")
 		mustCall(t, h, "read_document", fmt.Sprintf(`{"id":%q}`, id))
 	}
@@ -373,14 +375,104 @@ func TestADocumentThatWasNotAskedForIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	h := handlers(t, s.provider(t))
-	for _, body := range []string{`{"id":"other","containerTags":["` + contextTag(key) + `"],"status":"done","content":"secret"}`, `{"id":"doc1","status":"done","content":"secret"}`, `{}`} {
+	for _, body := range []string{`{"id":"other","containerTags":["` + contextTag(key) + `"],"status":"done","content":"secret"}`, `{"id":"doc1","status":"done","content":"secret"}`} {
 		s.fail("GET /v3/documents/{id}", says(200, body))
 		_, err := call(t, h, key, "read_document", `{"id":"doc1"}`)
 		require.ErrorIs(t, err, supermemory.ErrNotFound, body)
 	}
-	s.fail("POST /v3/documents/list", says(200, `{"memories":[{"id":"d","containerTags":["`+contextTag(otherKey)+`"],"content":"secret"}],"pagination":{"totalPages":1}}`))
-	_, err := call(t, h, key, "read_session", `{"conversation":"x"}`)
+}
+
+func TestAListOfDocumentsThatWereNotAskedForIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t))
+	_, err := call(t, h, otherKey, "remember", `{"memory":"theirs"}`)
+	require.NoError(t, err)
+	const endpoint = "POST /v3/documents/list"
+	foreign := says(200, `{"memories":[{"id":"doc1","containerTags":["`+contextTag(otherKey)+`"],"summary":"secret","content":"secret"}],"pagination":{"totalPages":1}}`)
+	s.fail(endpoint, foreign, foreign, foreign)
+	_, err = call(t, h, key, "read_session", `{"conversation":"x"}`)
 	require.ErrorIs(t, err, supermemory.ErrBadReply)
+	_, err = h.Recall(t.Context(), &memory.TurnStarted{Operation: operation(key, "op")})
+	require.ErrorIs(t, err, supermemory.ErrBadReply)
+	require.ErrorIs(t, h.Erase(t.Context(), &memory.EraseRequest{Operation: operation(key, "")}), supermemory.ErrBadReply)
+	assert.Len(t, s.documents, 1, "nothing of another key is deleted")
+}
+
+// TestAnAnswerWithoutItsMembersIsAnErrorAndNotAnEmptyOne guards against taking the answer of something else for an empty memory, or for the end
+// of an erasure.
+func TestAnAnswerWithoutItsMembersIsAnErrorAndNotAnEmptyOne(t *testing.T) {
+	t.Parallel()
+	recall := func(h memory.Handlers) error {
+		_, err := h.Recall(t.Context(), &memory.TurnStarted{Operation: operation(key, "op"), Turn: memory.Turn{Input: []memory.Message{memory.UserMessage("x")}}})
+		return err
+	}
+	erase := func(h memory.Handlers) error {
+		return h.Erase(t.Context(), &memory.EraseRequest{Operation: operation(key, "")})
+	}
+	tool := func(name, input string) func(memory.Handlers) error {
+		return func(h memory.Handlers) error { _, err := call(t, h, key, name, input); return err }
+	}
+	for _, test := range []struct {
+		endpoint string
+		bodies   []string
+		act      func(memory.Handlers) error
+	}{
+		{"POST /v4/profile", []string{`{"profile":null}`}, recall},
+		{"POST /v4/search", []string{`{"results":null}`}, recall},
+		{"POST /v4/search", nil, tool("search", `{"query":"x"}`)},
+		{"POST /v3/documents/list", []string{`{"memories":[]}`, `{"pagination":{"totalPages":0}}`, `{"memories":[{"id":""}],"pagination":{"totalPages":1}}`}, recall},
+		{"POST /v3/documents/list", []string{`{"memories":[{"id":"../x"}],"pagination":{"totalPages":1}}`}, erase},
+		{"POST /v4/memories/list", []string{`{"memoryEntries":[]}`, `{"memoryEntries":null,"pagination":{"totalPages":0}}`, `{"memoryEntries":[{"id":""}],"pagination":{"totalPages":1}}`}, recall},
+		{"POST /v4/memories/list", nil, erase},
+		{"DELETE /v4/memories", []string{`{"id":"mem1"}`}, tool("forget", `{"id":"mem1"}`)},
+		{"POST /v4/memories/forget-matching", []string{`{"dryRun":true,"count":1}`}, tool("forget_matching", `{"query":"x"}`)},
+		{"POST /v4/memories/forget-matching", []string{`{"dryRun":false,"count":1}`}, tool("forget_matching", `{"ids":["x"]}`)},
+		{"GET /v3/documents/{id}", []string{`{"id":"../x"}`}, tool("read_document", `{"id":"doc1"}`)},
+		{"POST /v3/documents", []string{`{"status":"queued"}`}, tool("remember", `{"memory":"x"}`)},
+	} {
+		for _, body := range append(test.bodies, `{}`, `null`, ``) {
+			s := newServer(t)
+			s.fail(test.endpoint, says(200, body))
+			require.ErrorIs(t, test.act(handlers(t, s.provider(t))), supermemory.ErrBadReply, "%s: %s", test.endpoint, body)
+		}
+	}
+}
+
+func TestAProfileThatWasForgottenTakesThePlaceOfTheEarlierOne(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, func(o *supermemory.Options) { o.NoSearch = true }))
+	mustCall(t, h, "remember", `{"memory":"The office is in Berlin."}`)
+	before := recall(t, h, "")
+	require.Len(t, before, 1)
+	mustCall(t, h, "forget", `{"id":"mem2"}`)
+
+	earlier := []memory.Message{memory.NewMessage(memory.RoleUser, memory.KindRecord, before[0].Content), memory.UserMessage("forget it")}
+	empty := []memory.Item{{ID: "supermemory-profile-context", Content: "<supermemory_profile_context />"}}
+	items, err := h.Recall(t.Context(), &memory.TurnStarted{Operation: operation(key, "op"), Messages: earlier})
+	require.NoError(t, err)
+	assert.Equal(t, empty, items)
+	items, err = h.RecallCompacted(t.Context(), &memory.CompactionCompleted{Operation: operation(key, "op"), Messages: earlier})
+	require.NoError(t, err)
+	assert.Equal(t, empty, items)
+	items, err = h.Recall(t.Context(), &memory.TurnStarted{Operation: operation(key, "op"), Messages: earlier[1:]})
+	require.NoError(t, err)
+	assert.Empty(t, items)
+}
+
+func TestEveryConversationThatDoesNotFitIsCounted(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, func(o *supermemory.Options) { o.MaxRecallCharacters = 1000 }))
+	for i, name := range []string{"first", strings.Repeat("b", 600), strings.Repeat("c", 600), "last"} {
+		require.NoError(t, h.CaptureTurn(t.Context(), completed(name, fmt.Sprint(i), "hello")))
+	}
+	items := recall(t, h, "")
+	require.Len(t, items, 1)
+	assert.Contains(t, items[0].Content, "conversation last")
+	assert.Contains(t, items[0].Content, "conversation first")
+	assert.Contains(t, items[0].Content, "(2 more did not fit here; search for them.)")
 }
 
 func TestALongDocumentComesInPartsAndNothingIsLost(t *testing.T) {
@@ -614,9 +706,9 @@ func TestNewListsEveryProblem(t *testing.T) {
 	t.Parallel()
 	_, err := supermemory.New(nil, &supermemory.Options{
 		ContainerTagPrefix: "a b", MaxRecallCharacters: 1, EntityContext: strings.Repeat("x", 1101), TaskType: "x", Dreaming: "x",
-		Metadata: map[string]any{"m": struct{}{}}, BaseURL: "https://user:pass@x", Timeout: -1, Retry: supermemory.Retry{Attempts: -1},
+		Metadata: map[string]any{"m": struct{}{}, "n": math.NaN(), "f\xff": "x", "l": []string{"\xc3", "\xa4"}}, BaseURL: "https://user:pass@x", Timeout: -1, Retry: supermemory.Retry{Attempts: -1},
 	})
-	for _, part := range []string{"API key", "ContainerTagPrefix", "MaxRecallCharacters", "EntityContext", "TaskType", "Dreaming", `"m"`, "address", "limit", "attempts"} {
+	for _, part := range []string{"API key", "ContainerTagPrefix", "MaxRecallCharacters", "EntityContext", "TaskType", "Dreaming", `"m"`, `"n"`, `"f`, `"l"`, "address", "limit", "attempts"} {
 		assert.ErrorContains(t, err, part)
 	}
 	assert.NotContains(t, err.Error(), "pass@")

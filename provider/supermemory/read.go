@@ -2,7 +2,7 @@ package supermemory
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"unicode/utf8"
 
 	"github.com/recollect-go/recollect/internal/ecma"
@@ -14,24 +14,20 @@ const maxPart = 50 << 10
 // statusDone is the status of a document that was digested.
 const statusDone = "done"
 
-// fetch returns the document with an id if it lies under one of the tags. Any other answer is ErrNotFound, also for a
-// document of somebody else, so that nobody learns that there is one.
+// fetch returns the document with an id if it lies under one of the tags. One of somebody else is the same error, to the
+// letter, as one that does not exist, so that nobody learns that there is one.
 func (b *bound) fetch(ctx context.Context, operation, id string, tags ...string) (*document, error) {
 	if !idGrammar.MatchString(id) {
 		return nil, input("id is not one that was shown")
 	}
 	d, err := b.provider.api.document(ctx, operation, id)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	if d.ID != id && orEmpty(d.CustomID) != id || !d.liesUnder(tags) {
+	if err != nil || d.ID != id && orEmpty(d.CustomID) != id || !d.liesUnder(tags...) {
 		return nil, failed(operation, ErrNotFound)
 	}
 	return d, nil
-}
-
-func (d *document) liesUnder(tags []string) bool {
-	return slices.ContainsFunc(tags, func(tag string) bool { return slices.Contains(d.ContainerTags, tag) })
 }
 
 type readDocumentInput struct {
@@ -138,9 +134,6 @@ func (b *bound) readSession(ctx context.Context, in readSessionInput) (readSessi
 	room := maxPart
 	for i := range list.Memories {
 		d := &list.Memories[i]
-		if d.ContainerTags != nil && !d.liesUnder([]string{b.tags.context}) {
-			return readSessionOutput{}, badReply(readSessionName) // the service did not keep to the tag that was asked for
-		}
 		t := turn{Document: d.ID, Created: d.CreatedAt, Status: d.Status}
 		if d.Content != nil && len(*d.Content) <= room {
 			t.Content = d.Content

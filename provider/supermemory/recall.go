@@ -2,6 +2,8 @@ package supermemory
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -51,7 +53,11 @@ func (p *Provider) recall(ctx context.Context, key string, turn *memory.Turn, me
 	}
 	shown := newShown()
 	var items []memory.Item
-	if content := p.renderProfile(found, shown); content != "" {
+	content := p.renderProfile(found, shown)
+	if content == "" && showsProfile(messages) {
+		content = empty(profileElement)
+	}
+	if content != "" {
 		items = append(items, memory.Item{ID: profileItem, Content: content})
 	}
 	// An empty result is said as well: it takes the place of that of an earlier turn.
@@ -59,6 +65,14 @@ func (p *Provider) recall(ctx context.Context, key string, turn *memory.Turn, me
 		items = append(items, memory.Item{ID: searchItem, Content: p.renderResults(found.results, shown)})
 	}
 	return items, nil
+}
+
+// showsProfile reports whether an earlier profile is in sight. A recall that finds nothing has to replace it: what it shows
+// was forgotten since.
+func showsProfile(messages []memory.Message) bool {
+	return slices.ContainsFunc(messages, func(m memory.Message) bool {
+		return m.Kind() == memory.KindRecord && strings.HasPrefix(m.Text(), "<"+profileElement+">")
+	})
 }
 
 func (p *Provider) ask(ctx context.Context, tag, query string) (*stored, error) {
@@ -92,12 +106,4 @@ func (p *Provider) ask(ctx context.Context, tag, query string) (*stored, error) 
 		return nil, err
 	}
 	return &found, nil
-}
-
-func searchFor(tag, query, mode string, limit int, conditions ...condition) *searchRequest {
-	r := &searchRequest{Q: query, ContainerTag: tag, SearchMode: mode, Limit: limit, Include: include{Documents: true}}
-	if len(conditions) > 0 {
-		r.Filters = &filters{AND: conditions}
-	}
-	return r
 }
