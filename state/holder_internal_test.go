@@ -1,9 +1,13 @@
 package state
 
 import (
-	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,17 +30,80 @@ func TestHoldersAreReadFromTheStackInnermostFirst(t *testing.T) {
 	}
 }
 
+func TestEveryDigitHasASpellerOfItsOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[uintptr]bool{}
+	for _, entry := range entries {
+		require.NotZero(t, entry)
+		seen[entry] = true
+	}
+	require.Len(t, seen, 1<<digitBits)
+}
+
+func TestHoldersAreReadAtAnyDepthAndFromManyGoroutines(t *testing.T) {
+	t.Parallel()
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			var nested func(outer []holder)
+			nested = func(outer []holder) {
+				assert.Equal(t, outer, holdersOnStack())
+				if len(outer) == 12 {
+					return
+				}
+				h := newHolder()
+				deep(200, func() { h.run(func() { nested(append([]holder{h}, outer...)) }) })
+			}
+			nested(nil)
+		})
+	}
+	wg.Wait()
+}
+
+// deep calls fn below n more frames.
 func deep(n int, fn func()) {
 	if n == 0 {
 		fn()
 		return
 	}
 	deep(n-1, fn)
-	_ = context.Background()
 }
 
-func TestAPanicPassesThroughAHolder(t *testing.T) {
+func TestAHolderIsReadInADeferredCallWhileAPanicUnwinds(t *testing.T) {
 	t.Parallel()
-	require.PanicsWithValue(t, "boom", func() { newHolder().run(func() { panic("boom") }) })
+	h := newHolder()
+	require.PanicsWithValue(t, "boom", func() {
+		h.run(func() {
+			defer func() { require.Equal(t, []holder{h}, holdersOnStack()) }()
+			panic("boom")
+		})
+	})
 	require.Empty(t, holdersOnStack())
+}
+
+// TestAHolderTakesAFrameForEachDigitAndOneMore: they are in every stack trace that a panic in an Update prints.
+func TestAHolderTakesAFrameForEachDigitAndOneMore(t *testing.T) {
+	t.Parallel()
+	newHolder().run(func() {
+		require.LessOrEqual(t, strings.Count(string(debug.Stack()), "/holder.go:"), digits+2, fmt.Sprintf("%s", debug.Stack()))
+	})
+}
+
+func BenchmarkHolder(b *testing.B) {
+	b.Run("run", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			newHolder().run(func() {})
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		newHolder().run(func() {
+			b.ReportAllocs()
+			for b.Loop() {
+				if len(holdersOnStack()) != 1 {
+					b.Fatal("not read")
+				}
+			}
+		})
+	})
 }
