@@ -26,6 +26,7 @@ func TestNotesInPostgreSQL(t *testing.T) {
 	t.Parallel()
 	pg := server.StartPostgres(t)
 	exerciseNotes(t, postgresDatabase(t, pg, pg.Address), "notes-postgres "+pg.DSN(pg.Address))
+	t.Run("lost replies", func(t *testing.T) { testNotesOutcome(t, pg) })
 }
 
 // exerciseNotes runs everything that notes have to stand in every database. mortal describes a worker that captures into the tables notes_killed.
