@@ -19,7 +19,7 @@ func TestTheShippedSetIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, conversations, 2)
 	c := conversations[0]
-	require.Len(t, c.Turns, 75)
+	require.Len(t, c.Turns, 73)
 	require.Equal(t, "D1:4", c.Turns[3].ID)
 	require.Equal(t, "Tobias", c.Turns[3].Speaker)
 	require.Equal(t, "2024-03-04 10:12", c.Turns[3].Said.Format("2006-01-02 15:04"))

@@ -86,6 +86,9 @@ func index(t *testing.T, store *notes.Store, key string, c *Conversation) map[st
 		if turn.Caption != "" {
 			text = strings.TrimSpace(text + " (" + turn.Caption + ")")
 		}
+		if text == "" {
+			text = "(nothing said)"
+		}
 		drafts[i] = notes.Draft{Kind: notes.Utterance, Text: text, Provenance: notes.Provenance{
 			Author: turn.Speaker, Session: turn.Session, Turn: turn.ID, Said: turn.Said,
 		}}
