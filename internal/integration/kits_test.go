@@ -24,6 +24,9 @@ func testBackend(t *testing.T, e engine) {
 // testCheckpoints runs the conformance kit of checkpoint stores.
 func testCheckpoints(t *testing.T, e engine) {
 	opts := &statetest.Options{}
+	if testing.Short() {
+		opts.MaxBytes = 1 << 20
+	}
 	if e.again != nil {
 		opts.Reopen = func(t *testing.T, store state.Store) state.Store { return e.again(t, store) }
 	}

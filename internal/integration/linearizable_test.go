@@ -31,7 +31,7 @@ func testLinearizable(t *testing.T, e engine) {
 // outcome is reported as one and happened once or not at all.
 func testDisturbed(t *testing.T, e engine) {
 	d := e.disturb(t)
-	cuts := 40
+	cuts := 25
 	if testing.Short() {
 		cuts = 10
 	}

@@ -32,7 +32,7 @@ func testAudit(t *testing.T, pg *server.Postgres) {
 	p.CutWith(proxy.Anywhere(2000))
 	p.CutAll()
 
-	writes := 150
+	writes := 60
 	if testing.Short() {
 		writes = 30
 	}

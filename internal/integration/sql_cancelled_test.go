@@ -64,7 +64,7 @@ func testCancelled(t *testing.T, d database) {
 		for client := range connections {
 			clients.Go(func() {
 				key := keyOf(fmt.Sprint("any moment ", client))
-				for range 15 {
+				for range 8 {
 					cancelledWrite(t, store, key)
 				}
 			})

@@ -37,7 +37,7 @@ func caseVariants() []string {
 	return keys
 }
 
-func listAll(t *testing.T, store docstore.Lister, limit int) []string {
+func listAll(t testing.TB, store docstore.Lister, limit int) []string {
 	t.Helper()
 	var all []string
 	cursor := ""
