@@ -1,0 +1,89 @@
+package upstash_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/recollect-go/recollect/memory"
+	"github.com/recollect-go/recollect/provider/upstash"
+)
+
+func TestALongMessageBecomesSeveralRecordsAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, &upstash.ProviderOptions{MaxMemoryCharacters: 64}))
+	said := strings.Repeat("word 😀 ", 400) + strings.Repeat("y", 200)
+	require.NoError(t, h.CaptureTurn(t.Context(), completed(1, said)))
+	var texts []string
+	for from := 0; ; {
+		var out struct {
+			Entries []struct{ Text string }
+			Next    int
+		}
+		require.NoError(t, json.Unmarshal([]byte(mustCall(t, h, "read_session", fmt.Sprintf(`{"conversation":"s:1","from":%d}`, from))), &out))
+		for _, e := range out.Entries {
+			assert.LessOrEqual(t, len([]rune(e.Text)), 64)
+			texts = append(texts, e.Text)
+		}
+		if from = out.Next; from == 0 {
+			break
+		}
+	}
+	plain := strings.NewReplacer(" ", "").Replace
+	assert.Len(t, plain(strings.Join(texts, "")), len(plain(said)))
+}
+
+func TestARepeatedCaptureAddsNothingAndBringsNothingBack(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	request := completed(1, "my pin code is secret")
+	require.NoError(t, h.CaptureTurn(t.Context(), request))
+	id := strings.TrimPrefix(s.keys()[0], "agentkit:memorySlot:"+key+":")
+	assert.JSONEq(t, `{"id":"`+id+`","forgotten":true}`, mustCall(t, h, "forget_memory", `{"id":"`+id+`"}`))
+	require.NoError(t, h.CaptureTurn(t.Context(), request))
+	assert.Len(t, s.keys(), 1)
+	assert.NotContains(t, string(s.get(s.keys()[0]).(json.RawMessage)), "secret")
+	assert.Contains(t, mustCall(t, h, "read_session", `{"conversation":"s:1"}`), `"text":"[removed]","removed":true`)
+	assert.JSONEq(t, `{"memories":[]}`, mustCall(t, h, "search_memory", `{"query":"pin code secret"}`))
+}
+
+func TestCaptureModes(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[upstash.Capture][]string{
+		upstash.CaptureUser:  {"said"},
+		upstash.CaptureModel: {"thinking", "answered"},
+		upstash.CaptureAll:   {"said", "thinking", "answered"},
+	} {
+		s := newServer(t)
+		h := handlers(t, s.provider(t, &upstash.ProviderOptions{Capture: mode}))
+		require.NoError(t, h.CaptureTurn(t.Context(), completed(1, "said", "thinking", "answered", "answered")))
+		assert.Len(t, s.keys(), len(want), mode)
+		_, err := call(t, h, "forget_memory", `{"id":"x"}`)
+		assert.Equal(t, mode == upstash.CaptureUser, err == nil, "forget_memory is offered unless answers are captured")
+	}
+	s := newServer(t)
+	assert.Nil(t, handlers(t, s.provider(t, &upstash.ProviderOptions{Capture: upstash.CaptureNone})).CaptureTurn)
+	h := handlers(t, s.provider(t, nil))
+	require.NoError(t, h.CaptureTurn(t.Context(), completed(1, " ")))
+	assert.Empty(t, s.keys())
+	assert.Zero(t, s.count("SEARCH.WAITINDEXING"))
+}
+
+func TestBytesThatAreNoTextAreRefusedAndNotReplaced(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	request := completed(1, "said")
+	request.Session.ID = "s\xff"
+	require.ErrorIs(t, h.CaptureTurn(t.Context(), request), upstash.ErrNotUTF8)
+	require.ErrorIs(t, h.CaptureTurn(t.Context(), completed(1, "caf\xe9")), upstash.ErrNotUTF8)
+	_, err := h.Recall(t.Context(), &memory.TurnStarted{Operation: operation("op"), Turn: memory.Turn{Input: []memory.Message{memory.UserMessage("caf\xe9")}}})
+	require.ErrorIs(t, err, upstash.ErrNotUTF8)
+	assert.Empty(t, s.keys())
+}
