@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -366,4 +367,19 @@ func TestErasedRecordsLiveOnInOpenSessionsUntilTheyAreForgotten(t *testing.T) {
 	_, err = b.m.Export(t.Context(), &memory.ExportCall{Session: caller("acme")}, &out)
 	require.NoError(t, err)
 	require.NotContains(t, out.String(), "one of acme")
+}
+
+func TestErasureTellsOfRecordsThatCannotBeReadByTheirNumber(t *testing.T) {
+	t.Parallel()
+	store := state.InMemory()
+	for i := range 300 {
+		_, err := store.Write(t.Context(), fmt.Sprintf("memout1_%043d", i), []byte(`{}`), "")
+		require.NoError(t, err)
+	}
+	b := newBundle(t, &memory.Options{Outbox: outbox(t, store)}, newVault("acme").slot("p"))
+	erasure, err := b.m.Erase(t.Context(), &memory.EraseCall{Session: caller("acme")})
+	require.ErrorIs(t, err, memory.ErrMalformed)
+	require.Equal(t, memory.SlotFailed, erasure.Slots[0].Status)
+	require.ErrorContains(t, err, "300 records")
+	require.Less(t, len(err.Error()), 1000)
 }

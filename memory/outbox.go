@@ -134,11 +134,10 @@ func orDefault[T comparable](value *T, otherwise T) {
 
 // pause returns how long to wait after a capture has failed for the given number of times.
 func (o *OutboxOptions) pause(attempts int64) time.Duration {
-	pause := o.Backoff
+	pause := min(o.Backoff, o.MaxPause)
 	for ; attempts > 1 && pause < o.MaxPause; attempts-- {
-		pause *= 2
+		pause += min(pause, o.MaxPause-pause)
 	}
-	pause = min(pause, o.MaxPause)
 	return pause - rand.N(pause/2+1)
 }
 

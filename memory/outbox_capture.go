@@ -32,8 +32,8 @@ func (r *round) captureRecorded(ctx context.Context, participants []participant,
 	if err != nil {
 		return false, outboxError("record a turn", err)
 	}
-	_, err = r.m.attempt(ctx, record, anyCapture)
-	return true, err
+	made, err := r.m.attempt(ctx, record, anyCapture)
+	return true, errors.Join(made.err, outboxError("update a record", err))
 }
 
 // record returns the stored record of the round's captures.
@@ -91,6 +91,7 @@ func withoutRecords(messages []Message) []Message {
 
 // record stores a new record. One of the same turn that is there already was made by an earlier completion, whose outcome
 // the host has not stored: that one is claimed until the given time and returned instead, since its captures may have run.
+// One of another caller, whose turn has the same ids, is an error: the turn at hand must not vanish behind it.
 func (o *Outbox) record(ctx context.Context, r *outboxRecord, claim time.Time) (stored *outboxRecord, fresh bool, err error) {
 	key, text := r.key(), r.append(nil)
 	if len(text) > o.opts.MaxBytes {
@@ -111,6 +112,9 @@ func (o *Outbox) record(ctx context.Context, r *outboxRecord, claim time.Time) (
 		if fresh = bytes.Equal(stored.append(nil), text); fresh {
 			return nil // it is what was sent, by a write whose outcome was unknown
 		}
+		if !stored.sameCaller(r) {
+			return errOtherCaller
+		}
 		for i := range stored.captures {
 			stored.captures[i].claim(claim)
 		}
@@ -119,6 +123,9 @@ func (o *Outbox) record(ctx context.Context, r *outboxRecord, claim time.Time) (
 	return stored, fresh, err
 }
 
+var errOtherCaller = fmt.Errorf("%w: a turn of another caller, or of another scope, waits under the same session and turn id",
+	ErrInvalidRequest)
+
 // claim begins an attempt.
 func (c *pendingCapture) claim(until time.Time) {
 	c.attempts++
@@ -126,10 +133,13 @@ func (c *pendingCapture) claim(until time.Time) {
 }
 
 // attempts is what became of the captures of a record in one pass.
-type attempts struct{ done, failed int }
+type attempts struct {
+	done, failed int
+	err          error // joins theirs, in slot order
+}
 
 // attempt runs those captures of a claimed record that are chosen and whose slots this memory has, all at once, and removes
-// those that succeeded from the record. The error joins theirs, in slot order, and that of the store.
+// those that succeeded from the record. The error is of the store.
 func (m *Memory) attempt(ctx context.Context, r *outboxRecord, chosen func(*pendingCapture) bool) (attempts, error) {
 	round := m.turnRound(PhaseTurnCompleted, r.session, &r.turn)
 	var participants []participant
@@ -158,7 +168,8 @@ func (m *Memory) attempt(ctx context.Context, r *outboxRecord, chosen func(*pend
 		m.outbox.done.Add(int64(made.done))
 	}
 	m.outbox.failures.Add(int64(made.failed))
-	return made, errors.Join(round.captureErrors(ctx, participants), outboxError("update a record", err))
+	made.err = round.captureErrors(ctx, participants)
+	return made, err
 }
 
 // settle notes what became of captures: those that succeeded are removed, the others wait. An attempt that was cut off by
@@ -169,7 +180,7 @@ func (o *Outbox) settle(ctx context.Context, r *outboxRecord, participants []par
 			p := &participants[i]
 			c := r.capture(p.slot.Name)
 			switch {
-			case c == nil: // erased, discarded, or done elsewhere
+			case c == nil || c.lock.keys != p.lock.keys: // erased, discarded, or done elsewhere
 			case p.err == nil:
 				r.drop(func(c *pendingCapture) bool { return c.lock.slot == p.slot.Name })
 			case ended:

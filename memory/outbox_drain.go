@@ -16,6 +16,10 @@ import (
 // outboxPage is how many keys are listed at once.
 const outboxPage = 500
 
+// storeTimeout is how long a drain waits for a page of keys, or for a record and its claim: a connection that is silently
+// dead must not end the drains of a process.
+const storeTimeout = time.Minute
+
 // DrainReport is what one drain of an outbox did.
 type DrainReport struct {
 	// Records is how many records of this node there were, without those that this process is at work on.
@@ -61,14 +65,19 @@ func (m *Memory) RunOutbox(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			m.drainLogged(ctx, isDue)
+			m.drainLogged(ctx, m.isDue)
 		}
 	}
 }
 
 var errNoOutbox = fmt.Errorf("%w: there is no outbox", ErrInvalidRequest)
 
-func isDue(c *pendingCapture) bool { return !time.Now().Before(c.due) }
+// isDue reports whether the time of a capture has come. A time that is much further away than any that is ever set was set
+// by a clock that was wrong.
+func (m *Memory) isDue(c *pendingCapture) bool {
+	wait := time.Until(c.due)
+	return wait <= 0 || wait/2 > max(m.outbox.opts.MaxPause, m.captureTimeout+claimMargin)
+}
 
 func (m *Memory) drainLogged(ctx context.Context, chosen func(*pendingCapture) bool) {
 	report, err := m.drain(ctx, chosen)
@@ -97,19 +106,18 @@ func (m *Memory) drain(ctx context.Context, chosen func(*pendingCapture) bool) (
 	})
 	_ = group.Wait()
 	slices.Sort(d.report.Stranded)
-	d.report.Stranded = slices.Compact(d.report.Stranded)
 	slices.Sort(d.report.Unreadable)
 	if err := cancelled(ctx); err != nil {
 		return &d.report, err
 	}
-	return &d.report, errors.Join(outboxError("list records", err), d.err())
+	return &d.report, errors.Join(outboxError("list records", err), d.failures.err())
 }
 
 // scan calls f with the key of every record, once.
 func (o *Outbox) scan(ctx context.Context, f func(key string) error) error {
 	seen := make(map[string]bool)
 	for cursor := ""; ; {
-		keys, next, err := o.store.List(ctx, cursor, outboxPage)
+		keys, next, err := o.list(ctx, cursor)
 		if err != nil {
 			return err
 		}
@@ -129,15 +137,43 @@ func (o *Outbox) scan(ctx context.Context, f func(key string) error) error {
 	}
 }
 
+func (o *Outbox) list(ctx context.Context, cursor string) (keys []string, next string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return o.store.List(ctx, cursor, outboxPage)
+}
+
+// recordErrors is what went wrong with records, of which there may be very many.
+type recordErrors struct {
+	first error
+	n     int
+}
+
+func (e *recordErrors) add(key string, err error) {
+	if e.n++; e.n == 1 {
+		e.first = fmt.Errorf("record %q: %w", key, err)
+	}
+}
+
+// err returns the first error and how many there were, or nil.
+func (e *recordErrors) err() error {
+	switch e.n {
+	case 0:
+		return nil
+	case 1:
+		return outboxError("a record failed", e.first)
+	}
+	return outboxError(fmt.Sprintf("%d records failed, one of them", e.n), e.first)
+}
+
 // drainage is one drain under way.
 type drainage struct {
 	m      *Memory
 	chosen func(*pendingCapture) bool
 
-	mu     sync.Mutex
-	report DrainReport
-	first  error // of a record that could not be read or updated
-	errs   int
+	mu       sync.Mutex
+	report   DrainReport
+	failures recordErrors // of records that could not be read or updated
 }
 
 func (d *drainage) count(f func(*DrainReport)) {
@@ -153,17 +189,7 @@ func (d *drainage) note(key string, err error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.errs++
-	if d.first == nil {
-		d.first = fmt.Errorf("record %q: %w", key, err)
-	}
-}
-
-func (d *drainage) err() error {
-	if d.first == nil {
-		return nil
-	}
-	return outboxError(fmt.Sprintf("%d records failed, one of them", d.errs), d.first)
+	d.failures.add(key, err)
 }
 
 // one works on one record.
@@ -176,37 +202,43 @@ func (d *drainage) one(ctx context.Context, key string) error {
 		return nil // this process completes the turn, or drains it already
 	}
 	defer o.leave(key)
-	r, err := o.read(ctx, key)
-	if err != nil {
-		d.count(func(report *DrainReport) { report.Unreadable = append(report.Unreadable, key) })
+	r, claimed, err := d.take(ctx, key)
+	if err != nil || len(claimed) == 0 {
 		return err
-	}
-	if r == nil || r.session.Node != d.m.node {
-		return nil
-	}
-	claimed := d.claim(r)
-	if len(claimed) == 0 && len(r.captures) > 0 {
-		return nil
-	}
-	if err := o.write(ctx, r); err != nil {
-		if errors.Is(err, docstore.ErrConflict) { // another process was first
-			d.count(func(report *DrainReport) { report.Waiting += len(claimed) })
-			return nil
-		}
-		return err
-	}
-	if len(claimed) == 0 {
-		return nil
 	}
 	made, err := d.m.attempt(ctx, r, func(c *pendingCapture) bool { return claimed[c.lock.slot] })
 	d.count(func(report *DrainReport) {
 		report.Done += made.done
 		report.Failed += made.failed
 	})
-	if err != nil && ctx.Err() == nil {
-		d.m.log.ErrorContext(ctx, "memory: capture from the outbox failed", "turn", r.turn.ID, "error", err)
+	if made.err != nil && ctx.Err() == nil {
+		d.m.log.ErrorContext(ctx, "memory: capture from the outbox failed", "turn", r.turn.ID, "error", made.err)
 	}
-	return nil
+	return err
+}
+
+// take reads a record and claims what can be tried of it, which may be nothing.
+func (d *drainage) take(ctx context.Context, key string) (r *outboxRecord, claimed map[string]bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	o := d.m.outbox
+	if r, err = o.read(ctx, key); err != nil {
+		d.count(func(report *DrainReport) { report.Unreadable = append(report.Unreadable, key) })
+		return nil, nil, err
+	}
+	if r == nil || r.session.Node != d.m.node {
+		return nil, nil, nil
+	}
+	claimed = d.claim(r)
+	if len(claimed) == 0 && len(r.captures) > 0 {
+		return nil, nil, nil
+	}
+	err = o.write(ctx, r)
+	if errors.Is(err, docstore.ErrConflict) { // another process was first
+		d.count(func(report *DrainReport) { report.Waiting += len(claimed) })
+		return nil, nil, nil
+	}
+	return r, claimed, err
 }
 
 // claim claims what can be tried of a record, and counts the rest.
@@ -219,7 +251,9 @@ func (d *drainage) claim(r *outboxRecord) (claimed map[string]bool) {
 			c := &r.captures[i]
 			switch s := d.m.slot(c.lock.slot); {
 			case s == nil || !canCapture(&s.handlers):
-				report.Stranded = append(report.Stranded, c.lock.slot)
+				if !slices.Contains(report.Stranded, c.lock.slot) {
+					report.Stranded = append(report.Stranded, c.lock.slot)
+				}
 			case !d.chosen(c):
 				report.Waiting++
 			default:

@@ -31,16 +31,18 @@ func (r *round) eachPending(ctx context.Context, all []owned, f func(key string,
 	if o == nil || !slices.ContainsFunc(all, func(o owned) bool { return o.lock != nil }) {
 		return
 	}
+	var failures recordErrors
 	err := o.scan(ctx, func(key string) error {
 		record, err := o.read(ctx, key)
 		if err == nil && record != nil && record.has(heldBy(all)) {
 			err = f(key, record)
 		}
 		if err != nil {
-			failAll(all, outboxError("record "+key, err))
+			failures.add(key, err)
 		}
 		return ctx.Err()
 	})
+	failAll(all, failures.err())
 	if ended := cancelled(ctx); ended != nil {
 		err = ended
 	}

@@ -267,6 +267,17 @@ func decodeTime(value json.RawMessage) (time.Time, error) {
 	return t, err
 }
 
+// sameCaller reports whether a record that was made again for a turn is of the caller and the memories of the first one.
+func (r *outboxRecord) sameCaller(again *outboxRecord) bool {
+	for i := range r.captures {
+		first := &r.captures[i].lock
+		if c := again.capture(first.slot); c != nil && c.lock.keys != first.keys {
+			return false
+		}
+	}
+	return samePrincipal(r.session.Current, again.session.Current)
+}
+
 // capture returns the capture of a slot, or nil.
 func (r *outboxRecord) capture(slot string) *pendingCapture {
 	for i := range r.captures {

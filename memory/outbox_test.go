@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -632,4 +633,154 @@ func sampleRecord(t testing.TB, change func(map[string]any)) []byte {
 	text, err = json.Marshal(r)
 	require.NoError(t, err)
 	return text
+}
+
+func TestTurnOfAnotherCallerUnderTheSameIDsIsRefusedAndNotLost(t *testing.T) {
+	t.Parallel()
+	o := outbox(t, state.InMemory())
+	own, shared := new(keeper), &keeper{fails: errDown}
+	slots := func() []memory.Slot {
+		profile := own.slot("profile")
+		profile.Scope = byCurrent
+		return []memory.Slot{profile, shared.slot("workspace")}
+	}
+	first := newBundle(t, &memory.Options{Outbox: o}, slots()...)
+	first.session.Current = tenant("acme")
+	first.start("words of acme")
+	require.ErrorIs(t, first.complete(), errDown)
+
+	for _, other := range []*scope.Principal{tenant("evil"), {Type: "user", ID: "u_43", Attributes: tenant("acme").Attributes}, nil} {
+		second := newBundle(t, &memory.Options{Outbox: o}, slots()...)
+		second.session.Current = other
+		second.start("words of another")
+		err := second.complete()
+		require.ErrorIs(t, err, memory.ErrInvalidRequest)
+		require.NotContains(t, err.Error(), "acme")
+		require.Len(t, own.asked, 1)
+		require.EqualValues(t, 1, stats(t, o).TurnsCompleted, "the turn is open")
+	}
+	second := newBundle(t, &memory.Options{Outbox: o}, slots()...)
+	second.session.Current = tenant("evil")
+	second.start("words of evil")
+	require.Error(t, second.complete())
+	shared.failing(nil)
+	_, err := first.m.DrainOutbox(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, second.complete(), "when the other is done")
+	require.Len(t, own.asked, 2)
+	require.Equal(t, keyOf(app, "evil"), own.asked[1].Key)
+}
+
+func TestDrainReturnsTheErrorOfAStoreThatKeepsACaptureThatIsDone(t *testing.T) {
+	t.Parallel()
+	store := &tampered{OutboxStore: state.InMemory()}
+	o := outbox(t, store)
+	k := keeper{fails: errDown}
+	b := newBundle(t, &memory.Options{Outbox: o}, k.slot("p"))
+	b.start("q")
+	require.ErrorIs(t, b.complete(), errDown)
+	_, err := b.m.DrainOutbox(t.Context())
+	require.NoError(t, err, "a capture that failed again is counted")
+
+	k.failing(nil)
+	store.remove = errors.New("read-only store")
+	report, err := b.m.DrainOutbox(t.Context())
+	require.ErrorIs(t, err, store.remove)
+	require.Equal(t, &memory.DrainReport{Records: 1, Done: 1}, report)
+	require.Len(t, pending(t, o), 1)
+}
+
+func TestRunOutboxTriesWhatAWrongClockHasPutOffForYears(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := state.InMemory()
+		var k keeper
+		b := newBundle(t, &memory.Options{Outbox: outbox(t, store)}, k.slot("p"))
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { _ = b.m.RunOutbox(ctx) }()
+		synctest.Wait()
+		record := sampleRecord(t, func(r map[string]any) {
+			r["captures"].([]any)[0].(map[string]any)["due"] = time.Now().AddDate(10, 0, 0).Format(time.RFC3339Nano)
+		})
+		_, err := store.Write(ctx, sampleKey, record, "")
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		_, captured := k.counts()
+		require.Equal(t, 1, captured)
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestPauseWithoutABoundNeverOverflows(t *testing.T) {
+	t.Parallel()
+	o, err := memory.NewOutbox(state.InMemory(), &memory.OutboxOptions{MaxPause: math.MaxInt64})
+	require.NoError(t, err)
+	k := keeper{fails: errDown}
+	b := newBundle(t, &memory.Options{Outbox: o}, k.slot("p"))
+	b.start("q")
+	require.ErrorIs(t, b.complete(), errDown)
+	for range 40 {
+		_, err := b.m.DrainOutbox(t.Context())
+		require.NoError(t, err)
+	}
+	require.Greater(t, time.Until(pending(t, o)[0].Captures[0].Due), 24*time.Hour)
+}
+
+func TestDrainDoesNotWaitForAStoreWithoutEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &stalled{OutboxStore: state.InMemory()}
+		o := outbox(t, store)
+		k := keeper{fails: errDown}
+		b := newBundle(t, &memory.Options{Outbox: o}, k.slot("p"))
+		b.start("q")
+		require.ErrorIs(t, b.complete(), errDown)
+		k.failing(nil)
+		for _, call := range []string{"list", "read", "write"} {
+			store.stall.Store(call)
+			_, err := b.m.DrainOutbox(t.Context())
+			require.ErrorIs(t, err, context.DeadlineExceeded, call)
+			require.NotErrorIs(t, err, memory.ErrCancelled, call)
+		}
+		store.stall.Store("")
+		report, err := b.m.DrainOutbox(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, &memory.DrainReport{Records: 1, Done: 1}, report)
+	})
+}
+
+// stalled is a store of which one kind of call lasts as long as its context.
+type stalled struct {
+	memory.OutboxStore
+	stall atomic.Value
+}
+
+func (s *stalled) wait(ctx context.Context, call string) error {
+	if s.stall.Load() != call {
+		return nil
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (s *stalled) List(ctx context.Context, cursor string, limit int) ([]string, string, error) {
+	if err := s.wait(ctx, "list"); err != nil {
+		return nil, "", err
+	}
+	return s.OutboxStore.List(ctx, cursor, limit)
+}
+
+func (s *stalled) Read(ctx context.Context, key string) ([]byte, string, error) {
+	if err := s.wait(ctx, "read"); err != nil {
+		return nil, "", err
+	}
+	return s.OutboxStore.Read(ctx, key)
+}
+
+func (s *stalled) Write(ctx context.Context, key string, content []byte, expected string) (string, error) {
+	if err := s.wait(ctx, "write"); err != nil {
+		return "", err
+	}
+	return s.OutboxStore.Write(ctx, key, content, expected)
 }
