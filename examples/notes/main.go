@@ -1,5 +1,5 @@
-// Command notes is an assistant that remembers what people tell it, over three sessions: a memory that searches, in a SQLite file. A few rules stand
-// in for the model.
+// Command notes is an assistant that remembers what people tell it, over three sessions: a memory that searches, in a SQLite
+// file. A few rules stand in for the model.
 package main
 
 import (
@@ -92,7 +92,8 @@ func extract(_ context.Context, r *notes.ExtractRequest) (changes []notes.FactCh
 	return changes, nil
 }
 
-// turn answers one delivery. What was recalled stands in the view before it; when the turn is complete, what was said is captured.
+// turn answers one delivery. What was recalled stands in the view before it; when the turn is complete, what was said is
+// captured.
 func turn(ctx context.Context, session *memory.Session, caller *scope.Principal, text string, out io.Writer) error {
 	fmt.Fprintln(out, "> "+text)
 	t, err := session.Begin(ctx, &memory.Delivery{Current: caller, Input: []memory.Message{memory.UserMessage(text)}})
@@ -108,7 +109,8 @@ func turn(ctx context.Context, session *memory.Session, caller *scope.Principal,
 	return errors.Join(t.Append(memory.AssistantMessage(answer)), t.Complete(ctx))
 }
 
-// reply stands in for the model: it forgets when it is told to, and else quotes of what was recalled the note with the most words of the question.
+// reply stands in for the model: it forgets when it is told to, and else quotes of what was recalled the note with the most
+// words of the question.
 func reply(ctx context.Context, t *memory.OpenTurn, text string) (string, error) {
 	if _, about, ok := strings.Cut(text, "Forget everything about "); ok {
 		return forget(ctx, t, strings.Trim(about, "."))
@@ -135,7 +137,8 @@ func common(fact, question string) (n int) {
 	return n
 }
 
-// forget looks what would be forgotten, and then confirms exactly that. A person would be asked before the second call: the tool's Approval says so.
+// forget looks what would be forgotten, and then confirms exactly that. A person would be asked before the second call: the
+// tool's Approval says so.
 func forget(ctx context.Context, t *memory.OpenTurn, about string) (string, error) {
 	tools := t.Tools()
 	tool := tools[len(tools)-1]

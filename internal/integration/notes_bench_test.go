@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// notesInStore is how many notes the large store has besides the measured scopes: a tenth of what the documentation reports, so that the benchmark can
-// be run in passing.
+// notesInStore is how many notes the large store has besides the measured scopes: a tenth of what the documentation reports,
+// so that the benchmark can be run in passing.
 var notesInStore = flag.Int("notes", 100_000, "notes in the large store of BenchmarkNotes")
 
 func BenchmarkNotesInSQLite(b *testing.B) {
@@ -31,8 +31,8 @@ func BenchmarkNotesInPostgreSQL(b *testing.B) {
 	benchmarkNotes(b, postgresDatabase(b, pg, pg.Address))
 }
 
-// benchmarkNotes measures a recall in scopes of different sizes, in a store with little else in it and in a large one, beside its floor: the
-// statements that it sends, sent by hand.
+// benchmarkNotes measures a recall in scopes of different sizes, in a store with little else in it and in a large one,
+// beside its floor: the statements that it sends, sent by hand.
 func benchmarkNotes(b *testing.B, d database) {
 	db := d.open(b)
 	small := d.notesIn(b, db, "notes_small", nil)
@@ -195,7 +195,8 @@ func reportTimes(b *testing.B, times []time.Duration) {
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-µs")
 }
 
-// BenchmarkNotesVectors measures a search that compares the question with every vector of its scope, of 384 numbers each. Words are not looked for.
+// BenchmarkNotesVectors measures a search that compares the question with every vector of its scope, of 384 numbers each.
+// Words are not looked for.
 func BenchmarkNotesVectors(b *testing.B) {
 	b.Run("SQLite", func(b *testing.B) { benchmarkVectors(b, sqliteDatabase(b)) })
 	b.Run("PostgreSQL", func(b *testing.B) {

@@ -66,8 +66,8 @@ func (c *capturer) Read(context.Context, string) ([]byte, string, error) {
 }
 func (c *capturer) Delete(context.Context, string, string) error { return errors.ErrUnsupported }
 
-// testNotesKilled guards that a turn whose capture is repeated until it succeeds, as the outbox does, is there once and whole although the capturing process is
-// killed all the time.
+// testNotesKilled guards that a turn whose capture is repeated until it succeeds, as the outbox does, is there once and
+// whole although the capturing process is killed all the time.
 func testNotesKilled(t *testing.T, d database, description string) {
 	kills := 200
 	if testing.Short() {

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testNotesOutcome guards that a commit whose reply is lost has an unknown outcome, and that repeating the change adds nothing.
+// testNotesOutcome guards that a commit whose reply is lost has an unknown outcome, and that repeating the change adds
+// nothing.
 func testNotesOutcome(t *testing.T, pg *server.Postgres) {
 	p := proxy.Start(t, pg.Address)
 	d := postgresDatabase(t, pg, p.Address())

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testNotesScripts guards that text is found in the language it was written in, whatever the script, the case and the inflection.
+// testNotesScripts guards that text is found in the language it was written in, whatever the script, the case and the
+// inflection.
 func testNotesScripts(t *testing.T, d database) {
 	store, _ := d.notes(t, nil)
 	key := keyOf("scripts")

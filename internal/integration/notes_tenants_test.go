@@ -14,7 +14,8 @@ import (
 )
 
 var (
-	// aboutOneKey is the condition that every statement about notes has: the scope's row, by an equality of its key with the first parameter.
+	// aboutOneKey is the condition that every statement about notes has: the scope's row, by an equality of its key with the
+	// first parameter.
 	aboutOneKey = regexp.MustCompile(`(FROM|UPDATE) \S+_scopes( AS scope)?(, unnest\([^=]*\) AS term)?( CROSS JOIN .*)?( SET .*)? WHERE (scope\.)?key = [$?]1\b`)
 	newScopeRow = regexp.MustCompile(`^INSERT INTO \S+_scopes \(key\) VALUES \([$?]1\) ON CONFLICT \(key\) DO NOTHING$`)
 
@@ -24,8 +25,8 @@ var (
 	tableOfNotes = regexp.MustCompile(`_(notes|index|operations|recalls|vectors)\b`)
 )
 
-// testNotesTenants guards that no statement about notes can touch those of another tenant: each has the key as an equality condition, the full-text and
-// the vector lookup included.
+// testNotesTenants guards that no statement about notes can touch those of another tenant: each has the key as an equality
+// condition, the full-text and the vector lookup included.
 func testNotesTenants(t *testing.T, d database) {
 	var recorder spy.Recorder
 	db := openPool(t, recorder.Connector(d.connector))

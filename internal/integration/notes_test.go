@@ -29,7 +29,8 @@ func TestNotesInPostgreSQL(t *testing.T) {
 	t.Run("lost replies", func(t *testing.T) { testNotesOutcome(t, pg) })
 }
 
-// exerciseNotes runs everything that notes have to stand in every database. mortal describes a worker that captures into the tables notes_killed.
+// exerciseNotes runs everything that notes have to stand in every database. mortal describes a worker that captures into the
+// tables notes_killed.
 func exerciseNotes(t *testing.T, d database, mortal string) {
 	t.Run("provider", func(t *testing.T) { testNotesProvider(t, d) })
 	t.Run("schema", func(t *testing.T) { testNotesSchema(t, d) })

@@ -18,7 +18,8 @@ type querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// letters is an Embedder whose vectors count letters, and hold that a dog and a hound are nearly the same. *fail, when not nil, is its error.
+// letters is an Embedder whose vectors count letters, and hold that a dog and a hound are nearly the same. *fail, when not
+// nil, is its error.
 func letters(fail *error) *notes.Embedder {
 	return &notes.Embedder{Model: "letters", Dimensions: 27, Embed: func(_ context.Context, r *notes.EmbedRequest) ([][]float32, error) {
 		if fail != nil && *fail != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/recollect-go/recollect/provider/notes/internal/analysis"
 )
 
-// Add stores the drafts in their order, all of them or none, and tells what became of each. A fact whose text is there already is not stored twice, nor
-// is an utterance of the same turn with the same text, so Add can be repeated. The errors are ErrBlank, ErrEncoding, ErrTooLarge, ErrFull and ErrEmbedding.
+// Add stores the drafts in their order, all of them or none, and tells what became of each. A fact whose text is there
+// already is not stored twice, nor is an utterance of the same turn with the same text, so Add can be repeated. The errors
+// are ErrBlank, ErrEncoding, ErrTooLarge, ErrFull and ErrEmbedding.
 func (s *Store) Add(ctx context.Context, key string, drafts ...Draft) ([]Added, error) {
 	prepared, err := s.prepareDrafts(ctx, drafts)
 	if err != nil {
@@ -136,7 +137,8 @@ func (d *Draft) thread() int64 {
 	return threadOf(d.Session)
 }
 
-// expiry returns when a note that is stored now expires: at the wanted time, if there is one, else after the life of its kind.
+// expiry returns when a note that is stored now expires: at the wanted time, if there is one, else after the life of its
+// kind.
 func (c *change) expiry(kind Kind, wanted time.Time) int64 {
 	life := c.opts.FactLife
 	if kind == Utterance {

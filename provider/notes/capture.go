@@ -13,8 +13,9 @@ func (p *Provider) captureTurn(ctx context.Context, r *memory.TurnCompleted) err
 	return p.capture(ctx, &r.Operation, &r.Turn, r.Messages)
 }
 
-// captureCompaction keeps what the turn at hand has said so far. Between turns there is nothing to keep: a completed turn was captured when
-// it was completed, a failed one is not captured, and to whom the older messages of a history belong is not known here, since a turn of somebody else may be among them.
+// captureCompaction keeps what the turn at hand has said so far. Between turns there is nothing to keep: a completed turn
+// was captured when it was completed, a failed one is not captured, and to whom the older messages of a history belong is
+// not known here, since a turn of somebody else may be among them.
 func (p *Provider) captureCompaction(ctx context.Context, r *memory.CompactionRequested) error {
 	if r.Turn == nil {
 		return ctx.Err()
@@ -22,9 +23,11 @@ func (p *Provider) captureCompaction(ctx context.Context, r *memory.CompactionRe
 	return p.capture(ctx, &r.Operation, r.Turn, r.Messages)
 }
 
-// capture keeps the turn's own messages, once for each operation. A message that a compaction kept already is not kept again when the turn is completed.
+// capture keeps the turn's own messages, once for each operation. A message that a compaction kept already is not kept again
+// when the turn is completed.
 //
-// Messages over the limit of a note are left out, and after the others are stored the error says so: once, since it would not become better.
+// Messages over the limit of a note are left out, and after the others are stored the error says so: once, since it would
+// not become better.
 func (p *Provider) capture(ctx context.Context, o *memory.Operation, turn *memory.Turn, messages []memory.Message) error {
 	own := conversation(dialogue.Own(turn, messages))
 	done, err := p.store.done(ctx, o.Key, o.ID)

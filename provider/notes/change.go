@@ -21,7 +21,8 @@ func (r *scopeRow) scan(scan scanner) error {
 	return scan(&r.number, &r.lastNote, &r.count[Fact], &r.words[Fact], &r.count[Utterance], &r.words[Utterance])
 }
 
-// change is one transaction in one scope. It holds the scope's row, so that those of a scope run one at a time, here and in every other process.
+// change is one transaction in one scope. It holds the scope's row, so that those of a scope run one at a time, here and in
+// every other process.
 type change struct {
 	*Store
 	ctx   context.Context
@@ -31,8 +32,8 @@ type change struct {
 	scope scopeRow
 }
 
-// change runs f in a transaction, more than once when the database gave it up. What has expired in the scope is deleted with it. A lost commit is an
-// error matching ErrUnknownOutcome.
+// change runs f in a transaction, more than once when the database gave it up. What has expired in the scope is deleted with
+// it. A lost commit is an error matching ErrUnknownOutcome.
 func (s *Store) change(ctx context.Context, key string, f func(*change) error) error {
 	if err := s.admit(ctx, key); err != nil {
 		return err
@@ -63,8 +64,8 @@ func (s *Store) change(ctx context.Context, key string, f func(*change) error) e
 	})
 }
 
-// begin begins a transaction. In PostgreSQL each of its statements has to see what was committed before it got the lock on the scope, whatever the
-// database's own default.
+// begin begins a transaction. In PostgreSQL each of its statements has to see what was committed before it got the lock on
+// the scope, whatever the database's own default.
 func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	if s.dialect == PostgreSQL {
 		return s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})

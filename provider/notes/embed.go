@@ -59,8 +59,9 @@ func (c *change) addVector(kind Kind, seq int64, vector []float32) error {
 	return err
 }
 
-// Reembed gives a vector of the Embedder's model to every note of the key that has none, and returns how many it gave: after an Embedder was added or its
-// model changed. It can be repeated, and goes on where it was interrupted. Vectors of other models stay until their note is deleted.
+// Reembed gives a vector of the Embedder's model to every note of the key that has none, and returns how many it gave: after
+// an Embedder was added or its model changed. It can be repeated, and goes on where it was interrupted. Vectors of other
+// models stay until their note is deleted.
 func (s *Store) Reembed(ctx context.Context, key string) (int, error) {
 	if s.opts.Embedder == nil {
 		return 0, fmt.Errorf("%w: Reembed without an Embedder", ErrOption)

@@ -28,7 +28,8 @@ var (
 	// ErrTooLarge: a text is over Options.MaxNoteBytes. The error is a *LimitError.
 	ErrTooLarge = errors.New("the text is too long for a note")
 
-	// ErrFull: the scope has Options.MaxNotes notes and the policy is to refuse more, or nothing is left that the policy lets go. The error is a *LimitError.
+	// ErrFull: the scope has Options.MaxNotes notes and the policy is to refuse more, or nothing is left that the policy
+	// lets go. The error is a *LimitError.
 	ErrFull = errors.New("the memory is full")
 
 	// ErrRefused: ProviderOptions.Validate refused a text. Its error is wrapped beside this one.
@@ -40,7 +41,8 @@ var (
 	// ErrEmbedding: the Embedder failed or returned something that cannot be used. Nothing was stored, or recalled.
 	ErrEmbedding = errors.New("notes: embedding failed")
 
-	// ErrExtraction: the Extractor failed or returned something that cannot be used. Nothing was stored: the capture can be repeated.
+	// ErrExtraction: the Extractor failed or returned something that cannot be used. Nothing was stored: the capture can be
+	// repeated.
 	ErrExtraction = errors.New("notes: extraction failed")
 
 	// ErrMalformed: what is stored was damaged, or written by a newer version.

@@ -9,7 +9,8 @@ import (
 	"github.com/recollect-go/recollect/scope"
 )
 
-// An agent with a searchable memory in PostgreSQL. The program brings the driver; here that of pgx would be imported. For one that runs, see examples/notes.
+// An agent with a searchable memory in PostgreSQL. The program brings the driver; here that of pgx would be imported. For
+// one that runs, see examples/notes.
 func ExampleNewProvider() {
 	ctx := context.Background()
 	db, err := sql.Open("pgx", "postgres://localhost/agents")

@@ -21,8 +21,9 @@ type exported struct {
 	*Note
 }
 
-// Export calls f for every note of the key, in the order in which they were stored, as one JSON object: a line of JSON Lines, without the line feed. It
-// stops at the first error of f and returns it. What is stored beside the notes is made from them and is not exported.
+// Export calls f for every note of the key, in the order in which they were stored, as one JSON object: a line of JSON
+// Lines, without the line feed. It stops at the first error of f and returns it. What is stored beside the notes is made
+// from them and is not exported.
 func (s *Store) Export(ctx context.Context, key string, f func(line json.RawMessage) error) error {
 	return s.each(ctx, key, func(n *Note) error {
 		line, err := json.Marshal(exported{exportFormat, exportVersion, n})

@@ -8,8 +8,9 @@ import (
 	"github.com/recollect-go/recollect/memory"
 )
 
-// Extractor makes facts of a turn: the host's function, usually a call of a model. It is called before anything is stored, more than once for one
-// operation if the first time was not the end of it. An error fails the capture, of which nothing is stored then and which can be repeated.
+// Extractor makes facts of a turn: the host's function, usually a call of a model. It is called before anything is stored,
+// more than once for one operation if the first time was not the end of it. An error fails the capture, of which nothing is
+// stored then and which can be repeated.
 type Extractor func(ctx context.Context, r *ExtractRequest) ([]FactChange, error)
 
 // ExtractRequest is a turn to make facts of.
@@ -83,7 +84,8 @@ func (p *Provider) prepareExtraction(ctx context.Context, o *memory.Operation, t
 	return &out, err
 }
 
-// applyExtraction carries the changes out in their order. A fact that is gone needs no dropping, and its replacement is added.
+// applyExtraction carries the changes out in their order. A fact that is gone needs no dropping, and its replacement is
+// added.
 func (c *change) applyExtraction(e *extraction) error {
 	facts := e.facts
 	for _, change := range e.changes {

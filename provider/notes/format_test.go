@@ -49,7 +49,8 @@ func TestExportedLine(t *testing.T) {
 	require.Equal(t, Utterance, back.Kind)
 }
 
-// TestTermsOfEveryVersionAreRead guards that the index of a note stays what it is: a change of the analysis needs another version.
+// TestTermsOfEveryVersionAreRead guards that the index of a note stays what it is: a change of the analysis needs another
+// version.
 func TestTermsOfEveryVersionAreRead(t *testing.T) {
 	t.Parallel()
 	text := termsOf("The engineers bought 数据库 in Москве yesterday. Straße?", &sampleProvenance)

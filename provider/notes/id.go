@@ -11,8 +11,8 @@ import (
 
 var lower32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// noteID returns the id of a note: its number and five characters that depend on the scope's own number, so that an id from another
-// scope, or from before an erasure, is none.
+// noteID returns the id of a note: its number and five characters that depend on the scope's own number, so that an id from
+// another scope, or from before an erasure, is none.
 func noteID(scope, seq int64) string {
 	var in [16]byte
 	binary.BigEndian.PutUint64(in[:8], uint64(scope))

@@ -30,8 +30,8 @@ func (c *change) index(statement string, seq int64, kind Kind, terms analysis.Te
 	return err
 }
 
-// tokens returns terms as words for FTS5. Each has the scope's number and the kind before it, so that no list of notes that FTS5 walks is longer than
-// the scope, however large the store.
+// tokens returns terms as words for FTS5. Each has the scope's number and the kind before it, so that no list of notes that
+// FTS5 walks is longer than the scope, however large the store.
 func (s *Store) tokens(scope int64, kind Kind, terms []analysis.Term) string {
 	out := make([]byte, 0, 28*len(terms))
 	for i, term := range terms {

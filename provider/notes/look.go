@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// postings is how many notes the index names for one term: the newest. A term that more notes have says little, and finds no others.
+	// postings is how many notes the index names for one term: the newest. A term that more notes have says little, and
+	// finds no others.
 	postings = 4096
 
 	// candidates is how many notes of a kind are looked at closely.
@@ -221,7 +222,8 @@ func (l *look) score(numbers []int64, scorers [3]*rank.Scorer) (scored byKind, e
 // fusion is the constant of reciprocal rank fusion (G. Cormack et al., SIGIR 2009).
 const fusion = 60
 
-// fused returns the notes that are found by their words or by their meaning, by the sum of the reciprocals of their two places.
+// fused returns the notes that are found by their words or by their meaning, by the sum of the reciprocals of their two
+// places.
 func (l *look) fused(byWords byKind) (fused byKind, err error) {
 	for _, kind := range kinds {
 		if l.limit[kind] == 0 || l.scope.count[kind] == 0 {
@@ -248,7 +250,8 @@ func (l *look) fused(byWords byKind) (fused byKind, err error) {
 	return fused, nil
 }
 
-// hits returns the notes in their order. One that was deleted since it was ranked, or that an index of vectors named by mistake, is left out.
+// hits returns the notes in their order. One that was deleted since it was ranked, or that an index of vectors named by
+// mistake, is left out.
 func hits(ranked []rank.Scored, notes map[int64]Note) []Hit {
 	found := make([]Hit, 0, len(ranked))
 	for _, r := range ranked {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Kind says how a note is ranked and kept. The two kinds are never ranked together: what somebody merely said would push what was meant to be
-// remembered out of the answer.
+// Kind says how a note is ranked and kept. The two kinds are never ranked together: what somebody merely said would push
+// what was meant to be remembered out of the answer.
 type Kind uint8
 
 const (
@@ -61,11 +61,12 @@ type Provenance struct {
 	Author string `json:"author,omitempty"`
 	// Role is user or assistant, for a message of a conversation.
 	Role string `json:"role,omitempty"`
-	// Session and Turn are the conversation that the note comes from. Notes of one session that were stored one after another help each other to be
-	// found.
+	// Session and Turn are the conversation that the note comes from. Notes of one session that were stored one after
+	// another help each other to be found.
 	Session string `json:"session,omitempty"`
 	Turn    string `json:"turn,omitempty"`
-	// Said is when it was said. The note is found by the date on the calendar of the time's location; of that only the offset is kept.
+	// Said is when it was said. The note is found by the date on the calendar of the time's location; of that only the
+	// offset is kept.
 	Said time.Time `json:"said,omitzero"`
 }
 

@@ -15,15 +15,16 @@ const (
 
 // Options configures New. nil means all defaults.
 type Options struct {
-	// Tables is what the names of all tables begin with: a letter or underscore and letters, digits and underscores, 40 characters at most, in lower case.
-	// Default: DefaultTables.
+	// Tables is what the names of all tables begin with: a letter or underscore and letters, digits and underscores, 40
+	// characters at most, in lower case. Default: DefaultTables.
 	Tables string
 
 	// MaxNoteBytes is the largest text of a note. Default: DefaultMaxNoteBytes. A larger one is refused, never cut.
 	MaxNoteBytes int
 
-	// FactLife and UtteranceLife are how long a note is kept after it was stored, or a fact after it was last replaced. 0: for ever. From then on it is not
-	// found, and it is deleted, with the recorded recalls that show it, with the next change in its scope or by Expire.
+	// FactLife and UtteranceLife are how long a note is kept after it was stored, or a fact after it was last replaced. 0:
+	// for ever. From then on it is not found, and it is deleted, with the recorded recalls that show it, with the next
+	// change in its scope or by Expire.
 	FactLife      time.Duration
 	UtteranceLife time.Duration
 
@@ -34,8 +35,8 @@ type Options struct {
 	// Embedder makes recall and search look for the meaning, too. nil: words only.
 	Embedder *Embedder
 
-	// Vectors looks up vectors. nil: every vector of the scope is read and compared, which is sensible for up to some ten thousand notes in a scope;
-	// docs/providers/notes.md has the figures.
+	// Vectors looks up vectors. nil: every vector of the scope is read and compared, which is sensible for up to some ten
+	// thousand notes in a scope; docs/providers/notes.md has the figures.
 	Vectors VectorIndex
 
 	// Now is the clock, for tests. nil: time.Now.
@@ -48,7 +49,8 @@ type Policy uint8
 const (
 	// Refuse refuses it with ErrFull: the model is told to forget something, and a capture fails and can be repeated.
 	Refuse Policy = iota
-	// DropUtterances deletes the oldest utterances to make room. Facts are never dropped: when only those are left, it is as Refuse.
+	// DropUtterances deletes the oldest utterances to make room. Facts are never dropped: when only those are left, it is as
+	// Refuse.
 	DropUtterances
 )
 
@@ -58,8 +60,8 @@ type Embedder struct {
 	Model string
 	// Dimensions is how long every vector is.
 	Dimensions int
-	// Embed returns a vector for each text, in their order. It is called outside of transactions, by several goroutines at once. An error fails the call that
-	// needs the vectors, and nothing is stored.
+	// Embed returns a vector for each text, in their order. It is called outside of transactions, by several goroutines at
+	// once. An error fails the call that needs the vectors, and nothing is stored.
 	Embed func(ctx context.Context, r *EmbedRequest) ([][]float32, error)
 }
 

@@ -2,8 +2,8 @@ package notes
 
 import "strconv"
 
-// originOf names where a note comes from: two notes of one origin are one. A fact is its text. An utterance is a text of one turn, or of one moment,
-// since the same words said twice are two utterances; occurrence tells apart those of one turn.
+// originOf names where a note comes from: two notes of one origin are one. A fact is its text. An utterance is a text of one
+// turn, or of one moment, since the same words said twice are two utterances; occurrence tells apart those of one turn.
 func originOf(d *Draft, occurrence int) string {
 	if d.Kind == Fact {
 		return digest("fact-v1", d.Text)

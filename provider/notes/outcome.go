@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	// attempts bounds how often a transaction that PostgreSQL gave up in favour of another is run again. It does not bound the wait for a locked
-	// SQLite database, which is the context's to end.
+	// attempts bounds how often a transaction that PostgreSQL gave up in favour of another is run again. It does not bound
+	// the wait for a locked SQLite database, which is the context's to end.
 	attempts = 8
 
 	firstWait   = time.Millisecond
 	longestWait = 32 * time.Millisecond
 )
 
-// retry runs f again as long as SQLite is busy, and some times when PostgreSQL gave it up. f changes nothing unless it succeeds.
+// retry runs f again as long as SQLite is busy, and some times when PostgreSQL gave it up. f changes nothing unless it
+// succeeds.
 func (s *Store) retry(ctx context.Context, f func() error) error {
 	wait := firstWait
 	for attempt := 1; ; attempt++ {
@@ -37,8 +38,8 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// busy reports whether SQLite refused because somebody else holds a lock: SQLITE_BUSY or SQLITE_LOCKED, by the result code where the driver's error has
-// one (modernc.org/sqlite), else by SQLite's own text for it.
+// busy reports whether SQLite refused because somebody else holds a lock: SQLITE_BUSY or SQLITE_LOCKED, by the result code
+// where the driver's error has one (modernc.org/sqlite), else by SQLite's own text for it.
 func (s *Store) busy(err error) bool {
 	if s.dialect != SQLite {
 		return false
@@ -52,8 +53,8 @@ func (s *Store) busy(err error) bool {
 	return strings.Contains(text, "database is locked") || strings.Contains(text, "database table is locked")
 }
 
-// gaveWay reports whether PostgreSQL gave the transaction up in favour of a concurrent one: serialization_failure or deadlock_detected. Its drivers' errors
-// have the method.
+// gaveWay reports whether PostgreSQL gave the transaction up in favour of a concurrent one: serialization_failure or
+// deadlock_detected. Its drivers' errors have the method.
 func gaveWay(err error) bool {
 	var state interface{ SQLState() string }
 	return errors.As(err, &state) && (state.SQLState() == "40001" || state.SQLState() == "40P01")
@@ -72,7 +73,8 @@ func pause(ctx context.Context, wait *time.Duration) error {
 	}
 }
 
-// withContext makes err match the context's error when the context has ended: not every driver says that this is why it failed.
+// withContext makes err match the context's error when the context has ended: not every driver says that this is why it
+// failed.
 func withContext(ctx context.Context, err error) error {
 	end := ctx.Err()
 	if deadline, ok := ctx.Deadline(); end == nil && ok && !time.Now().Before(deadline) {

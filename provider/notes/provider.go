@@ -18,37 +18,40 @@ const (
 
 // ProviderOptions configures NewProvider. nil means all defaults.
 type ProviderOptions struct {
-	// Facts and Utterances are how many notes of each kind a recall shows at most. Facts come first and are never displaced by utterances. 0 means the
-	// default, a negative number none.
+	// Facts and Utterances are how many notes of each kind a recall shows at most. Facts come first and are never displaced
+	// by utterances. 0 means the default, a negative number none.
 	Facts      int
 	Utterances int
 
-	// MaxBytes is how many bytes of UTF-8 the items of a recall have together at most, their headings included. A note is shown whole or not at all, and what
-	// was left out for its size is named. Default: DefaultMaxBytes; at least 500.
+	// MaxBytes is how many bytes of UTF-8 the items of a recall have together at most, their headings included. A note is
+	// shown whole or not at all, and what was left out for its size is named. Default: DefaultMaxBytes; at least 500.
 	MaxBytes int
 
 	// NoRecall leaves it to the model to look: nothing is recalled by itself, the tools are offered.
 	NoRecall bool
 
-	// Replays is how many recalls of a scope are kept, the newest, so that one that is repeated returns the same although notes were added since. 0
-	// means DefaultReplays. A negative number keeps none: then a turn whose start is repeated may have to be resumed, see memory.ErrReplay.
+	// Replays is how many recalls of a scope are kept, the newest, so that one that is repeated returns the same although
+	// notes were added since. 0 means DefaultReplays. A negative number keeps none: then a turn whose start is repeated may
+	// have to be resumed, see memory.ErrReplay.
 	Replays int
 
-	// Capture says what of a turn is kept as utterances. The zero value keeps what people said, or nothing if there is an Extractor.
+	// Capture says what of a turn is kept as utterances. The zero value keeps what people said, or nothing if there is an
+	// Extractor.
 	Capture Capture
 
 	// Extractor makes facts of a turn. nil: none.
 	Extractor Extractor
 
-	// Validate may refuse a text, such as one that looks like a password, by returning an error. The save tool shows that error to the model. Captured messages and
-	// extracted facts that are refused are left out. nil accepts every text.
+	// Validate may refuse a text, such as one that looks like a password, by returning an error. The save tool shows that
+	// error to the model. Captured messages and extracted facts that are refused are left out. nil accepts every text.
 	Validate func(ctx context.Context, r *ValidateRequest) error
 
 	// ReadOnly offers no tools that change anything, and captures nothing.
 	ReadOnly bool
 
-	// ApproveSave and ApproveForget decide whether a person must agree before the tool runs. ApproveSave nil: never. ApproveForget nil: always, but
-	// for the preview of a broad forget, for which it is not asked; NeverAsk turns it off. See memory.Tool.
+	// ApproveSave and ApproveForget decide whether a person must agree before the tool runs. ApproveSave nil: never.
+	// ApproveForget nil: always, but for the preview of a broad forget, for which it is not asked; NeverAsk turns it off.
+	// See memory.Tool.
 	ApproveSave   func(ctx context.Context, call *memory.ToolCall) (bool, error)
 	ApproveForget func(ctx context.Context, call *memory.ToolCall) (bool, error)
 }
@@ -79,7 +82,8 @@ type ValidateRequest struct {
 	Text   string
 }
 
-// Provider is the searchable memory of a Store. It is a memory.Provider, may serve several slots, and may be used concurrently.
+// Provider is the searchable memory of a Store. It is a memory.Provider, may serve several slots, and may be used
+// concurrently.
 type Provider struct {
 	store *Store
 	opts  ProviderOptions

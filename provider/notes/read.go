@@ -46,8 +46,8 @@ func (s *Store) query(ctx context.Context, query string, args ...any) (rows []ro
 	return rows, err
 }
 
-// List returns up to limit notes of the key in the order in which they were stored, after the note with the id after, or from the first if that is "". A
-// page that is not full is the last one.
+// List returns up to limit notes of the key in the order in which they were stored, after the note with the id after, or
+// from the first if that is "". A page that is not full is the last one.
 func (s *Store) List(ctx context.Context, key, after string, limit int) ([]Note, error) {
 	if limit < 1 {
 		return nil, fmt.Errorf("%w: list: limit is %d, not positive", ErrOption, limit)

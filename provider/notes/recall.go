@@ -32,7 +32,8 @@ func (p *Provider) answer(ctx context.Context, o *memory.Operation, query string
 	return items, failed(ctx, "recall", err)
 }
 
-// kept looks, and records what it found. When a note was deleted between the two, or the same operation was recorded by somebody else, it begins again.
+// kept looks, and records what it found. When a note was deleted between the two, or the same operation was recorded by
+// somebody else, it begins again.
 func (p *Provider) kept(ctx context.Context, o *memory.Operation, query string) ([]memory.Item, error) {
 	for {
 		items, found, err := p.store.recalled(ctx, o.Key, o.ID)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Forget deletes the notes with the given ids, with everything that was kept beside them, and returns how many there were. An id that means nothing here
-// counts as forgotten already.
+// Forget deletes the notes with the given ids, with everything that was kept beside them, and returns how many there were.
+// An id that means nothing here counts as forgotten already.
 func (s *Store) Forget(ctx context.Context, key string, ids ...string) (int, error) {
 	forgotten := 0
 	err := s.change(ctx, key, func(c *change) (err error) {
@@ -80,8 +80,8 @@ func (c *change) expire(limit int) error {
 	return err
 }
 
-// makeRoom deletes the oldest utterances while there are too many notes, if that is the policy. Notes from number first on were just added, and are
-// not deleted for themselves.
+// makeRoom deletes the oldest utterances while there are too many notes, if that is the policy. Notes from number first on
+// were just added, and are not deleted for themselves.
 func (c *change) makeRoom(first int64) error {
 	total := c.scope.count[Fact] + c.scope.count[Utterance]
 	over := total - int64(c.opts.MaxNotes)
@@ -103,8 +103,8 @@ func (c *change) makeRoom(first int64) error {
 	return err
 }
 
-// Expire deletes what has expired under the key. Nothing that has expired is shown, also before; call it for scopes in which nothing changes any more, with
-// the keys that Keys returns.
+// Expire deletes what has expired under the key. Nothing that has expired is shown, also before; call it for scopes in which
+// nothing changes any more, with the keys that Keys returns.
 func (s *Store) Expire(ctx context.Context, key string) error {
 	for {
 		row, err := s.stored(ctx, key)
@@ -124,8 +124,9 @@ func (s *Store) Expire(ctx context.Context, key string) error {
 	}
 }
 
-// Erase deletes everything under the key: notes, index, vectors, recorded recalls and operations, and that there ever was such a key. A repeated call
-// succeeds; after an error it has to be repeated. A large scope is deleted in several transactions.
+// Erase deletes everything under the key: notes, index, vectors, recorded recalls and operations, and that there ever was
+// such a key. A repeated call succeeds; after an error it has to be repeated. A large scope is deleted in several
+// transactions.
 func (s *Store) Erase(ctx context.Context, key string) error {
 	for {
 		row, err := s.stored(ctx, key)

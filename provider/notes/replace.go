@@ -6,9 +6,10 @@ import (
 	"fmt"
 )
 
-// Replace gives a fact another text. It keeps its id, so that what is recalled next supersedes what was recalled before, and its provenance, but for the
-// time at which it was said and, unless source is "", its source. If another fact has that text already, the first one is forgotten in favour of it. Replace
-// returns the id of the note that has the text now. The error matches ErrNoNote, errors.ErrUnsupported for an utterance, or is one that Add returns.
+// Replace gives a fact another text. It keeps its id, so that what is recalled next supersedes what was recalled before, and
+// its provenance, but for the time at which it was said and, unless source is "", its source. If another fact has that text
+// already, the first one is forgotten in favour of it. Replace returns the id of the note that has the text now. The error
+// matches ErrNoNote, errors.ErrUnsupported for an utterance, or is one that Add returns.
 func (s *Store) Replace(ctx context.Context, key, id, text string, source Source) (string, error) {
 	d, err := s.prepareDrafts(ctx, []Draft{{Text: text, Provenance: Provenance{Source: source}}})
 	if err != nil {

@@ -51,8 +51,9 @@ func (s *Store) recalled(ctx context.Context, key, operation string) ([]memory.I
 	return items, true, nil
 }
 
-// record keeps what the operation recalled, and the newest keep recordings of the scope. It reports false, and keeps nothing, when one of the notes is
-// not there any more or the operation has a recording already: a deleted note must not live on in a recording.
+// record keeps what the operation recalled, and the newest keep recordings of the scope. It reports false, and keeps
+// nothing, when one of the notes is not there any more or the operation has a recording already: a deleted note must not
+// live on in a recording.
 func (s *Store) record(ctx context.Context, key, operation string, what shown, keep int) (recorded bool, err error) {
 	r := recording{V: recordingVersion, Items: []recordedItem{}}
 	for _, item := range what.items {

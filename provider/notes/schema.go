@@ -11,8 +11,8 @@ import (
 // SchemaVersion is the version of the tables, and of everything in them, that this package reads and writes.
 const SchemaVersion = 1
 
-// Schema returns the statements that create the tables if they do not exist, for those who run their own migrations. EnsureSchema runs
-// the same.
+// Schema returns the statements that create the tables if they do not exist, for those who run their own migrations.
+// EnsureSchema runs the same.
 func (s *Store) Schema() string { return strings.Join(s.schema(), ";\n\n") + ";\n" }
 
 func (s *Store) schema() []string {
@@ -144,8 +144,8 @@ CREATE TABLE IF NOT EXISTS {P}_vectors (
 );
 INSERT INTO {P}_schema (version) VALUES (1) ON CONFLICT DO NOTHING`
 
-// EnsureSchema creates the tables if there is none of them, and otherwise checks them as CheckSchema does: existing tables are never changed. Any
-// number of processes may do so at once. Where the tables exist, no right to create one is needed.
+// EnsureSchema creates the tables if there is none of them, and otherwise checks them as CheckSchema does: existing tables
+// are never changed. Any number of processes may do so at once. Where the tables exist, no right to create one is needed.
 func (s *Store) EnsureSchema(ctx context.Context) error {
 	err := s.CheckSchema(ctx)
 	if !missing(err) {
@@ -157,7 +157,8 @@ func (s *Store) EnsureSchema(ctx context.Context) error {
 	return s.CheckSchema(ctx)
 }
 
-// create creates all tables in one transaction. PostgreSQL lets two processes that create one table at once fail, so they take turns.
+// create creates all tables in one transaction. PostgreSQL lets two processes that create one table at once fail, so they
+// take turns.
 func (s *Store) create(ctx context.Context) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -182,8 +183,8 @@ func missing(err error) bool {
 	return errors.As(err, &wrong) && wrong.missing
 }
 
-// CheckSchema returns a *SchemaError, which matches ErrSchema and names what was found, unless the tables have the version and the columns that
-// the store relies on. It changes nothing.
+// CheckSchema returns a *SchemaError, which matches ErrSchema and names what was found, unless the tables have the version
+// and the columns that the store relies on. It changes nothing.
 func (s *Store) CheckSchema(ctx context.Context) error {
 	var found, absent []string
 	for _, table := range s.tables() {

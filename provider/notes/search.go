@@ -9,7 +9,8 @@ import (
 // SearchRequest asks for notes.
 type SearchRequest struct {
 	Query string
-	// Facts and Utterances are how many of each kind there may be in the answer; it seldom has more than 256. 0 or less means none.
+	// Facts and Utterances are how many of each kind there may be in the answer; it seldom has more than 256. 0 or less
+	// means none.
 	Facts      int
 	Utterances int
 }

@@ -24,8 +24,8 @@ type Selection struct {
 	Code string
 }
 
-// Select returns the notes that have all words of the query, in the order in which they were stored. Words that say nothing by themselves, such as
-// "the", do not count. More than MaxSelected notes are an error matching ErrTooMany.
+// Select returns the notes that have all words of the query, in the order in which they were stored. Words that say nothing
+// by themselves, such as "the", do not count. More than MaxSelected notes are an error matching ErrTooMany.
 func (s *Store) Select(ctx context.Context, key, query string) (*Selection, error) {
 	selection, err := s.selection(ctx, key, query)
 	if err != nil {
@@ -34,8 +34,8 @@ func (s *Store) Select(ctx context.Context, key, query string) (*Selection, erro
 	return selection, nil
 }
 
-// ForgetSelection deletes the notes of a selection, all of them or none, and returns how many. The error matches ErrSelection when one of them changed or went
-// since.
+// ForgetSelection deletes the notes of a selection, all of them or none, and returns how many. The error matches
+// ErrSelection when one of them changed or went since.
 func (s *Store) ForgetSelection(ctx context.Context, key string, selection *Selection) (int, error) {
 	forgotten := 0
 	err := s.change(ctx, key, func(c *change) error {

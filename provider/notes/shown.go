@@ -24,8 +24,8 @@ const (
 	leftOutNames = 5
 )
 
-// fit returns the items of the notes that fit into the budget: facts first, then utterances, each in the order of their rank. A note that does not
-// fit is left out, and a smaller one after it may still fit.
+// fit returns the items of the notes that fit into the budget: facts first, then utterances, each in the order of their
+// rank. A note that does not fit is left out, and a smaller one after it may still fit.
 func fit(slot string, found *Found, budget int) shown {
 	if out, omitted := take(found, budget); len(omitted) == 0 {
 		return out
@@ -51,7 +51,8 @@ func take(found *Found, budget int) (out shown, omitted []string) {
 	return out, omitted
 }
 
-// render returns what the model sees of a note. It depends on the note alone, so that a note that did not change is not shown twice.
+// render returns what the model sees of a note. It depends on the note alone, so that a note that did not change is not
+// shown twice.
 func render(n *Note) string {
 	what := "Remembered"
 	if n.Kind == Utterance {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// statements are all that a Store sends about notes. Each has the key that it is about as an equality condition of its own, the full-text and the
-// vector lookup included; only keys, which lists the scopes without anything in them, has none.
+// statements are all that a Store sends about notes. Each has the key that it is about as an equality condition of its own,
+// the full-text and the vector lookup included; only keys, which lists the scopes without anything in them, has none.
 type statements struct {
 	scope, lock, newScope, saveScope, dropScope, keys string
 
@@ -33,12 +33,14 @@ func (s *Store) prepare() {
 		return s.expand(postgres)
 	}
 	same := s.expand
-	const scopeRow = `SELECT number, last_note, facts, fact_words, utterances, utterance_words FROM {P}_scopes WHERE key = @1`
+	const scopeColumns = `number, last_note, facts, fact_words, utterances, utterance_words`
+	const scopeRow = `SELECT ` + scopeColumns + ` FROM {P}_scopes WHERE key = @1`
 
 	s.sql = statements{
 		scope: same(scopeRow),
-		// In SQLite the first statement of a transaction has to write, so that nothing it reads afterwards can be out of date.
-		lock:      pick(`UPDATE {P}_scopes SET last_note = last_note WHERE key = @1 RETURNING number, last_note, facts, fact_words, utterances, utterance_words`, scopeRow+` FOR UPDATE`),
+		// In SQLite the first statement of a transaction has to write, so that nothing it reads afterwards can be out of
+		// date.
+		lock:      pick(`UPDATE {P}_scopes SET last_note = last_note WHERE key = @1 RETURNING `+scopeColumns, scopeRow+` FOR UPDATE`),
 		newScope:  same(`INSERT INTO {P}_scopes (key) VALUES (@1) ON CONFLICT (key) DO NOTHING`),
 		saveScope: same(`UPDATE {P}_scopes SET last_note = @2, facts = @3, fact_words = @4, utterances = @5, utterance_words = @6 WHERE key = @1`),
 		dropScope: same(`DELETE FROM {P}_scopes WHERE key = @1`),
@@ -99,7 +101,8 @@ func (s *Store) prepare() {
 	}
 }
 
-// expand fills in the names of the tables, the scope of the key, which is the first parameter everywhere, and the spelling of the dialect.
+// expand fills in the names of the tables, the scope of the key, which is the first parameter everywhere, and the spelling
+// of the dialect.
 func (s *Store) expand(statement string) string {
 	statement = strings.ReplaceAll(statement, "{SCOPE}", "(SELECT number FROM {P}_scopes WHERE key = @1)")
 	statement = strings.ReplaceAll(statement, "{P}", s.prefix)

@@ -82,7 +82,8 @@ func TestErrorsOfTheDatabaseAreWrapped(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestSchemas guards that a change of the tables is noticed: it needs another SchemaVersion and a way from the old to the new one.
+// TestSchemas guards that a change of the tables is noticed: it needs another SchemaVersion and a way from the old to the
+// new one.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	for name, dialect := range map[string]Dialect{"sqlite": SQLite, "postgresql": PostgreSQL} {

@@ -38,8 +38,8 @@ const searchDescription = "Search all that is remembered: facts, and what was sa
 
 const readDescription = "Read one remembered note whole, with where it comes from, by the id that recalled notes and search results show."
 
-const forgetDescription = "Forget for good. Give `id` to forget one note. To forget a whole subject give `query`: that removes nothing yet, it lists the notes that have " +
-	"all of its words, and a code. When every note of the list is to go, call again with the same `query` and the code as `confirm`."
+const forgetDescription = "Forget for good. Give `id` to forget one note. To forget a whole subject give `query`: that removes nothing yet, " +
+	"it lists the notes that have all of its words, and a code. When every note of the list is to go, call again with the same `query` and the code as `confirm`."
 
 var (
 	saveSchema = json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","minLength":1,"description":"The fact, in one sentence."},` +

@@ -10,11 +10,12 @@ import (
 	"github.com/recollect-go/recollect/provider/notes/internal/rank"
 )
 
-// VectorIndex finds the notes whose meaning is nearest to that of a question. It is the place for an index of the database (pgvector, sqlite-vec) or a
-// service. The store writes the vectors to its own table and deletes them there; an index of its own follows that table. All functions may be called concurrently.
+// VectorIndex finds the notes whose meaning is nearest to that of a question. It is the place for an index of the database
+// (pgvector, sqlite-vec) or a service. The store writes the vectors to its own table and deletes them there; an index of its
+// own follows that table. All functions may be called concurrently.
 type VectorIndex interface {
-	// Nearest returns up to r.Limit notes of r.Key, the nearest first. A vector of another key, kind or model may not influence the result. A number of a
-	// note that is not there any more is ignored.
+	// Nearest returns up to r.Limit notes of r.Key, the nearest first. A vector of another key, kind or model may not
+	// influence the result. A number of a note that is not there any more is ignored.
 	Nearest(ctx context.Context, r *NearestRequest) ([]Near, error)
 }
 

@@ -8,7 +8,8 @@ import (
 	"unicode"
 )
 
-// Baseline is plain BM25 with k1 = 1.2 and b = 0.75 over speaker, text and caption of each turn, without stop words: the floor.
+// Baseline is plain BM25 with k1 = 1.2 and b = 0.75 over speaker, text and caption of each turn, without stop words: the
+// floor.
 type Baseline struct {
 	turns   []Turn
 	counts  []map[string]int

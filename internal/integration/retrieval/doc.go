@@ -3,7 +3,8 @@
 //	go test ./retrieval -run TestConversations -v                        # the shipped set
 //	go test ./retrieval -run TestConversations -v -set locomo10.json     # a set in the format of LoCoMo (snap-research/LoCoMo, CC BY-NC 4.0)
 //
-// Each turn of a conversation is one note, each question a query. any@k is the share of questions of which one evidence turn is among the first k notes,
-// recall@k the mean share of their evidence turns there, all@k the share with all of them there. Questions of category 5, which have no answer, and
-// questions whose evidence is not in the conversation are left out. The shipped set was written for this purpose and may be used like the code.
+// Each turn of a conversation is one note, each question a query. any@k is the share of questions of which one evidence turn
+// is among the first k notes, recall@k the mean share of their evidence turns there, all@k the share with all of them there.
+// Questions of category 5, which have no answer, and questions whose evidence is not in the conversation are left out. The
+// shipped set was written for this purpose and may be used like the code.
 package retrieval

@@ -9,8 +9,8 @@ import (
 // ErrMalformed: bytes are not an encoded Text of this version.
 var ErrMalformed = errors.New("malformed terms")
 
-// Encode returns t as bytes: the version, the number of words and of extra terms as unsigned varints, and then all of them with
-// eight bytes each, the lowest first.
+// Encode returns t as bytes: the version, the number of words and of extra terms as unsigned varints, and then all of them
+// with eight bytes each, the lowest first.
 func (t Text) Encode() []byte {
 	out := make([]byte, 0, 1+2*binary.MaxVarintLen32+8*(len(t.Words)+len(t.Extra)))
 	out = append(out, Version)

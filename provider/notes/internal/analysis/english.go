@@ -6,7 +6,8 @@ import (
 )
 
 // stem returns the stem of a lower-case word of ASCII letters. It follows the English stemmer of Snowball, "Porter2"
-// (https://snowballstem.org/algorithms/english/stemmer.html), without its rules about apostrophes, at which words are split before. It may write into word.
+// (https://snowballstem.org/algorithms/english/stemmer.html), without its rules about apostrophes, at which words are split
+// before. It may write into word.
 func stem(word []byte) []byte {
 	if len(word) <= 2 {
 		return word

@@ -5,14 +5,16 @@ import (
 	"strings"
 )
 
-// What a question asks for is often told by its first words, and whether a note has such a thing by a few others. Such notes are marked with a term of their own, so
-// that among notes with the words of the question those go first. This is done for English, and for digits in any language.
+// What a question asks for is often told by its first words, and whether a note has such a thing by a few others. Such notes
+// are marked with a term of their own, so that among notes with the words of the question those go first. This is done for
+// English, and for digits in any language.
 var (
 	timeTerm   = termOf([]byte("has time"))
 	numberTerm = termOf([]byte("has number"))
 )
 
-// Asks marks a text that is a question itself. It is not looked up: a question has the words of its repetition, but not the answer.
+// Asks marks a text that is a question itself. It is not looked up: a question has the words of its repetition, but not the
+// answer.
 var Asks = termOf([]byte("is question"))
 
 var (

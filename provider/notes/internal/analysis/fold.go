@@ -2,7 +2,8 @@ package analysis
 
 import "unicode"
 
-// fold appends the characters that r is looked up as to dst: none for a mark that only decorates a letter, several for a ligature.
+// fold appends the characters that r is looked up as to dst: none for a mark that only decorates a letter, several for a
+// ligature.
 func fold(dst []rune, r rune) []rune {
 	if r < 0x80 {
 		if r >= 'A' && r <= 'Z' {
@@ -27,7 +28,8 @@ func fold(dst []rune, r rune) []rune {
 	return append(dst, r)
 }
 
-// decoration reports whether r is left out: accents, the vowel signs of Hebrew and Arabic, the Arabic filler, what is invisible.
+// decoration reports whether r is left out: accents, the vowel signs of Hebrew and Arabic, the Arabic filler, what is
+// invisible.
 func decoration(r rune) bool {
 	switch {
 	case r >= 0x0300 && r <= 0x036F, r >= 0x0483 && r <= 0x0487, r >= 0x0591 && r <= 0x05C7, r >= 0x0610 && r <= 0x061A:

@@ -1,8 +1,9 @@
 package analysis
 
-// plainTable holds, for letters with an accent and letters that are spelled in another way, what they are looked up as. The Latin, Greek and Cyrillic
-// rows are the compatibility decompositions of Unicode 15 without their marks. The last letters of a row, such as ß, ø and the Turkish ı, have none
-// there and follow common spelling; the Arabic rows join spellings that writers mix.
+// plainTable holds, for letters with an accent and letters that are spelled in another way, what they are looked up as. The
+// Latin, Greek and Cyrillic rows are the compatibility decompositions of Unicode 15 without their marks. The last letters of
+// a row, such as ß, ø and the Turkish ı, have none there and follow common spelling; the Arabic rows join spellings that
+// writers mix.
 var plainTable = []struct{ plain, letters string }{
 	{"a", "àáâãäåāăąǎǟǡǻȁȃȧḁẚạảấầẩẫậắằẳẵặ"},
 	{"ae", "æǣǽ"},

@@ -2,7 +2,8 @@ package analysis
 
 import "strings"
 
-// baseForms maps forms of English words that no rule about endings leads back to the word: what was bought is found by who asks what somebody did buy.
+// baseForms maps forms of English words that no rule about endings leads back to the word: what was bought is found by who
+// asks what somebody did buy.
 var baseForms = func() map[string]string {
 	forms := make(map[string]string)
 	for line := range strings.Lines(irregularWords) {
@@ -16,8 +17,8 @@ var baseForms = func() map[string]string {
 	return forms
 }()
 
-// irregularWords has a word and its other forms on each line. Forms that are common words of their own (left, felt, found, saw, bore, lay, wound) are there
-// where the verb is what is usually meant.
+// irregularWords has a word and its other forms on each line. Forms that are common words of their own (left, felt, found,
+// saw, bore, lay, wound) are there where the verb is what is usually meant.
 const irregularWords = `
 arise arose arisen
 awake awoke awoken

@@ -2,7 +2,8 @@ package analysis
 
 // Query is an analysed question.
 type Query struct {
-	// Words are the distinct terms of its words, in their order. Stop words are not among them, unless there is nothing else.
+	// Words are the distinct terms of its words, in their order. Stop words are not among them, unless there is nothing
+	// else.
 	Words []Term
 	// Hints are terms for dates that it names, and for what it asks for.
 	Hints []Term

@@ -2,8 +2,9 @@ package analysis
 
 import "strings"
 
-// stopWords are English words that say nothing about what is asked for. They are indexed, since a note may consist of them, and left out of queries.
-// Words of other languages that say as little are in most notes of a scope, and weigh little for that.
+// stopWords are English words that say nothing about what is asked for. They are indexed, since a note may consist of them,
+// and left out of queries. Words of other languages that say as little are in most notes of a scope, and weigh little for
+// that.
 var stopWords = func() map[string]bool {
 	words := make(map[string]bool)
 	for _, word := range strings.Fields(`

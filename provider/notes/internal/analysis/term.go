@@ -1,7 +1,7 @@
 package analysis
 
-// Term stands for a word or a pair of characters. Two different words have the same Term once in 2^64 times, and then a note is found that
-// should not be: in its own scope, since scopes are told apart by other means.
+// Term stands for a word or a pair of characters. Two different words have the same Term once in 2^64 times, and then a note
+// is found that should not be: in its own scope, since scopes are told apart by other means.
 type Term uint64
 
 // termOf hashes with FNV-1a and the last step of MurmurHash3, which spreads short words over all bits.

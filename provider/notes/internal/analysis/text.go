@@ -6,8 +6,8 @@ import "unicode/utf8"
 type Text struct {
 	// Words are the terms in their order, so that a position in it is a position in the text.
 	Words []Term
-	// Extra are more terms by which the text is found: characters of which Words has the pairs, words of which it has the first letters, and what is
-	// known about the text besides its words.
+	// Extra are more terms by which the text is found: characters of which Words has the pairs, words of which it has the
+	// first letters, and what is known about the text besides its words.
 	Extra []Term
 }
 
@@ -19,8 +19,8 @@ func Of(text string) Text {
 	return r.out
 }
 
-// NameTerms returns the terms by which a note is found by a name that belongs to it. They count twice: who said something is surer to be meant
-// by a name than who is spoken to.
+// NameTerms returns the terms by which a note is found by a name that belongs to it. They count twice: who said something is
+// surer to be meant by a name than who is spoken to.
 func NameTerms(name string) []Term {
 	r := reader{}
 	r.read(name)
@@ -161,8 +161,8 @@ func (r *reader) endRun() {
 	r.pair, r.before, r.run = r.pair[:0], 0, 0
 }
 
-// inflected is how many letters of a Cyrillic or Greek word stay: five is what does best for languages that inflect at the end (F. Can et al.,
-// "Information retrieval on Turkish texts", JASIST 59(3), 2008).
+// inflected is how many letters of a Cyrillic or Greek word stay: five is what does best for languages that inflect at the
+// end (F. Can et al., "Information retrieval on Turkish texts", JASIST 59(3), 2008).
 const inflected = 5
 
 // firstLetters returns how many bytes the first letters have.

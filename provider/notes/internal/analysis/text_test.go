@@ -106,7 +106,8 @@ func TestQuestionsLookForWhatTheyAskFor(t *testing.T) {
 	require.NotContains(t, Of("Really?").Distinct(), Asks)
 }
 
-// FuzzOf guards that every text can be read, that its terms survive their encoding, and that a text of one word is found by itself.
+// FuzzOf guards that every text can be read, that its terms survive their encoding, and that a text of one word is found by
+// itself.
 func FuzzOf(f *testing.F) {
 	for _, seed := range []string{"", "a", "The engineers' ovens", "数据库的备份", "กรุงเทพ", "İstanbul'da", "a\u0301\u0301", "\xff\xfe", "🦔🦔", "ﾏﾘ", "'''s", "नमस्ते", "الكتاب", "8 May 2024 2024年"} {
 		f.Add(seed)

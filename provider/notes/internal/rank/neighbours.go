@@ -1,7 +1,7 @@
 package rank
 
-// Scored is a note with its own score. Number orders the notes of a scope by when they were stored; Thread is the conversation that a note is
-// part of, 0 for none.
+// Scored is a note with its own score. Number orders the notes of a scope by when they were stored; Thread is the
+// conversation that a note is part of, 0 for none.
 type Scored struct {
 	Number int64
 	Thread int64

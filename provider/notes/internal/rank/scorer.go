@@ -6,7 +6,8 @@ import (
 	"github.com/recollect-go/recollect/provider/notes/internal/analysis"
 )
 
-// Notes are short, so a term's second occurrence says little (k1) and their length not much (b). An extra term is a name, a date or a single character.
+// Notes are short, so a term's second occurrence says little (k1) and their length not much (b). An extra term is a name, a
+// date or a single character.
 const (
 	k1          = 0.8
 	b           = 0.35
