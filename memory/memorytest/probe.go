@@ -34,7 +34,7 @@ func newProbe(provider memory.Provider, opts Options) (*probe, error) {
 	}
 	handlers, err := provider.Attach(slotInfo())
 	if err != nil {
-		return nil, fmt.Errorf("Attach: %w", err)
+		return nil, fmt.Errorf("calling Attach: %w", err)
 	}
 	if handlers.Recall == nil {
 		return nil, errors.New("the provider has no Recall")
@@ -165,7 +165,7 @@ func (a *party) tools(ctx context.Context) ([]memory.Tool, error) {
 func (a *party) callTool(ctx context.Context, name, input string) (json.RawMessage, error) {
 	tools, err := a.tools(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("Tools: %w", err)
+		return nil, fmt.Errorf("calling Tools: %w", err)
 	}
 	tool, err := named(tools, name)
 	if err != nil {
@@ -226,7 +226,7 @@ func (a *party) occurrences(text string) (n int, err error) {
 	err = a.call(func(ctx context.Context) error {
 		items, err := a.recall(ctx, a.newID("turn.started"), query(text))
 		if err != nil {
-			return fmt.Errorf("Recall: %w", err)
+			return fmt.Errorf("calling Recall: %w", err)
 		}
 		for _, item := range items {
 			n += strings.Count(item.Content, a.opts.Text(text))

@@ -16,7 +16,7 @@ const replays = 8
 func (a *party) capture(id, text string) error {
 	return a.call(func(ctx context.Context) error {
 		if err := a.handlers.CaptureTurn(ctx, a.completed(id, text)); err != nil {
-			return fmt.Errorf("CaptureTurn: %w", err)
+			return fmt.Errorf("calling CaptureTurn: %w", err)
 		}
 		return nil
 	})
@@ -35,7 +35,7 @@ func captureRepeated(p *probe) error {
 	if err := a.storesOnce(text, p.opts.Captures, func(ctx context.Context) error {
 		return p.handlers.CaptureTurn(ctx, request)
 	}); err != nil {
-		return fmt.Errorf("CaptureTurn: %w", err)
+		return fmt.Errorf("calling CaptureTurn: %w", err)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func captureCompactionRepeated(p *probe) error {
 	if err := a.storesOnce(text, p.opts.CapturesCompaction, func(ctx context.Context) error {
 		return p.handlers.CaptureCompaction(ctx, request)
 	}); err != nil {
-		return fmt.Errorf("CaptureCompaction: %w", err)
+		return fmt.Errorf("calling CaptureCompaction: %w", err)
 	}
 	return nil
 }

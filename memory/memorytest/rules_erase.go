@@ -11,7 +11,7 @@ import (
 func (a *party) erase() error {
 	return a.call(func(ctx context.Context) error {
 		if err := a.handlers.Erase(ctx, &memory.EraseRequest{Operation: a.under("")}); err != nil {
-			return fmt.Errorf("Erase: %w", err)
+			return fmt.Errorf("calling Erase: %w", err)
 		}
 		return nil
 	})
@@ -72,7 +72,7 @@ func (a *party) exportsNothing() error {
 	}
 	records, err := a.export()
 	if err == nil && len(records) > 0 {
-		err = fmt.Errorf("Export has %d records where nothing is stored", len(records))
+		err = fmt.Errorf("an export has %d records where nothing is stored", len(records))
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func (a *party) export() (records []memory.ExportedRecord, err error) {
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("Export: %w", err)
+		return nil, fmt.Errorf("calling Export: %w", err)
 	}
 	return records, nil
 }
@@ -134,10 +134,10 @@ func exportStops(p *probe) error {
 		})
 	})
 	if writes > 0 && !errors.Is(err, full) {
-		return fmt.Errorf("Write failed, and Export returned another error: %w", err)
+		return fmt.Errorf("after Write failed, Export returned another error: %w", err)
 	}
 	if writes > 1 {
-		return fmt.Errorf("Write failed, and was called %d times", writes)
+		return fmt.Errorf("although it failed, Write was called %d times", writes)
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
 	cancel()

@@ -101,11 +101,11 @@ func isolationTools(p *probe) error {
 	err = p.call(func(ctx context.Context) error {
 		tools, err := a.tools(ctx)
 		if err != nil {
-			return fmt.Errorf("Tools: %w", err)
+			return fmt.Errorf("calling Tools: %w", err)
 		}
 		// Asking for the tools of another key must not rebind those that were handed out before.
 		if _, err := b.tools(ctx); err != nil {
-			return fmt.Errorf("Tools: %w", err)
+			return fmt.Errorf("calling Tools: %w", err)
 		}
 		tool, err := named(tools, p.opts.SaveTool)
 		if err != nil {

@@ -44,7 +44,7 @@ func recallUnused(p *probe) error {
 	return a.call(func(ctx context.Context) error {
 		items, err := a.recall(ctx, a.newID("turn.started"), "anything?")
 		if err != nil {
-			return fmt.Errorf("Recall: %w", err)
+			return fmt.Errorf("calling Recall: %w", err)
 		}
 		return validItems(items)
 	})
@@ -63,7 +63,7 @@ func recallValid(p *probe) error {
 	return a.call(func(ctx context.Context) error {
 		items, err := a.recall(ctx, a.newID("turn.started"), "Which fact number is that?")
 		if err != nil {
-			return fmt.Errorf("Recall: %w", err)
+			return fmt.Errorf("calling Recall: %w", err)
 		}
 		return validItems(items)
 	})
@@ -116,7 +116,7 @@ func recallRepeated(p *probe) error {
 	return a.call(func(ctx context.Context) error {
 		first, err := p.handlers.Recall(ctx, request)
 		if err != nil {
-			return fmt.Errorf("Recall: %w", err)
+			return fmt.Errorf("calling Recall: %w", err)
 		}
 		if p.opts.StableRecall {
 			if err := a.save(ctx, p.text("Stored after "+text)); err != nil {
@@ -126,7 +126,7 @@ func recallRepeated(p *probe) error {
 		}
 		second, err := p.handlers.Recall(ctx, request)
 		if err != nil {
-			return fmt.Errorf("Recall repeated: %w", err)
+			return fmt.Errorf("calling Recall again: %w", err)
 		}
 		if !reflect.DeepEqual(first, second) {
 			return fmt.Errorf("one operation id, two answers: %d items and %d items that are not equal", len(first), len(second))
@@ -168,7 +168,7 @@ func (a *party) recallWithin(after time.Duration) error {
 		}
 		return nil
 	case <-time.After(a.opts.Patience):
-		return fmt.Errorf("Recall did not return within %s of the end of its context", a.opts.Patience)
+		return fmt.Errorf("no answer of Recall within %s of the end of its context", a.opts.Patience)
 	}
 }
 
@@ -193,7 +193,7 @@ func recallCompacted(p *probe) error {
 			return err
 		}
 		if shows(items, p.opts.Text(text)) {
-			return errors.New("RecallCompacted returned what is stored under another key")
+			return errors.New("a recall after a compaction shows what is stored under another key")
 		}
 	}
 	return nil
@@ -208,7 +208,7 @@ func (a *party) recallCompacted(turn *memory.Turn, text string) (items []memory.
 			ModelID:   "model",
 		})
 		if err != nil {
-			return fmt.Errorf("RecallCompacted: %w", err)
+			return fmt.Errorf("calling RecallCompacted: %w", err)
 		}
 		return nil
 	})

@@ -34,7 +34,7 @@ func offered(p *probe) (a *party, tools []memory.Tool, err error) {
 		return err
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("Tools: %w", err)
+		return nil, nil, fmt.Errorf("calling Tools: %w", err)
 	}
 	return a, tools, nil
 }
@@ -164,7 +164,7 @@ func toolsKeepOrder(p *probe) error {
 		for _, who := range []*party{a, b} {
 			var again []memory.Tool
 			if err := p.call(func(ctx context.Context) error { again, err = who.tools(ctx); return err }); err != nil {
-				return fmt.Errorf("Tools: %w", err)
+				return fmt.Errorf("calling Tools: %w", err)
 			}
 			if !slices.Equal(toolNames(first), toolNames(again)) {
 				return fmt.Errorf("the tools were %q and are %q", toolNames(first), toolNames(again))
@@ -192,7 +192,7 @@ func toolsResumed(p *probe) error {
 		resumed, err = p.handlers.Tools(ctx, &memory.ToolsRequest{Operation: a.under(""), Turn: memory.Turn{ID: "turn", Sequence: 1}})
 		return err
 	}); err != nil {
-		return fmt.Errorf("Tools of a resumed call: %w", err)
+		return fmt.Errorf("calling Tools for a resumed call: %w", err)
 	}
 	if !slices.Equal(toolNames(first), toolNames(resumed)) {
 		return fmt.Errorf("the tools were %q and are %q when a call is resumed", toolNames(first), toolNames(resumed))
