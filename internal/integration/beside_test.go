@@ -10,9 +10,10 @@ import (
 // rounds is how many calls each caller makes in a row.
 const rounds = 4
 
-// beside measures subject beside its floor, each called by a number of concurrent callers, who are given their index. They run in
-// turn, so that both meet the same load of the machine. What is reported is the tenth percentile of the time of a call, which other processes disturb
-// least, and its ratio; the time of an operation that testing reports is that of all calls together.
+// beside measures subject beside its floor, each called by a number of concurrent callers, who are given their index.
+// They run in turn, so that both meet the same load of the machine. What is reported is the tenth percentile of the time
+// of a call, which other processes disturb least, and its ratio; the time of an operation that testing reports is that of
+// all calls together.
 func beside(b *testing.B, callers int, subject, floor func(caller int)) {
 	b.Helper()
 	var subjects, floors []time.Duration

@@ -15,9 +15,10 @@ import (
 // documentBytes is the size of a document in the benchmarks: about what 50 memories take.
 const documentBytes = 4096
 
-// BenchmarkRedis measures each call beside its floor, the bare command or script that does the same through the same client. The bar
-// is 1.15 times the floor. The contexts can end, which the client ignores and the store honours with a switch between goroutines: eight
-// callers keep the processors busy and hardly notice it; a single caller waits for the other processor to wake up, which takes about 10 µs.
+// BenchmarkRedis measures each call beside its floor, the bare command or script that does the same through the same
+// client. The bar is 1.15 times the floor. The contexts can end, which the client ignores and the store honours with a
+// switch between goroutines: eight callers keep the processors busy and hardly notice it; a single caller waits for the
+// other processor to wake up, which takes about 10 µs.
 func BenchmarkRedis(b *testing.B) {
 	client := redisClient(b, server.StartRedis(b, "appendonly no").Address)
 	for _, callers := range []int{8, 1} {

@@ -1,9 +1,9 @@
 package integration_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -123,7 +123,8 @@ func TestRedisRisks(t *testing.T) {
 func TestRedisRisksWithoutConfig(t *testing.T) {
 	t.Parallel()
 	address := server.StartRedis(t).Address
-	require.NoError(t, redisClient(t, address).Do(context.Background(), "acl", "setuser", "plain", "on", "nopass", "~*", "+@all", "-config").Err())
+	admin := redisClient(t, address)
+	require.NoError(t, admin.Do(t.Context(), "acl", "setuser", "plain", "on", "nopass", "~*", "+@all", "-config").Err())
 	store := openRedis(t, closed(t, redis.NewClient(&redis.Options{Addr: address, Username: "plain", Password: "any"})))
 	require.Contains(t, risks(t, store), "does not tell appendfsync")
 }
@@ -133,5 +134,5 @@ func risks(t *testing.T, store *redisstore.Store) string {
 	t.Helper()
 	found, err := store.Risks(t.Context())
 	require.NoError(t, err)
-	return fmt.Sprint(found)[1 : len(fmt.Sprint(found))-1]
+	return strings.Join(found, "\n")
 }

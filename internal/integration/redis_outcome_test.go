@@ -27,7 +27,8 @@ func shortOf(t *testing.T, address string, thief *replyThief, retries int) *redi
 
 const neverRepeats = -1
 
-// TestRedisRepeatedWriteIsAppliedOnce guards that a client that sends a write again after a lost reply finds that it has happened.
+// TestRedisRepeatedWriteIsAppliedOnce guards that a client that sends a write again after a lost reply finds that it has
+// happened.
 func TestRedisRepeatedWriteIsAppliedOnce(t *testing.T) {
 	t.Parallel()
 	address := server.StartRedis(t).Address
@@ -42,7 +43,8 @@ func TestRedisRepeatedWriteIsAppliedOnce(t *testing.T) {
 	require.Equal(t, version, requireContent(t, openRedis(t, redisClient(t, address)), key, []byte("b")))
 }
 
-// TestRedisLostReplyIsReadBack guards that a client that never repeats a command still learns that its write and delete happened.
+// TestRedisLostReplyIsReadBack guards that a client that never repeats a command still learns that its write and delete
+// happened.
 func TestRedisLostReplyIsReadBack(t *testing.T) {
 	t.Parallel()
 	address := server.StartRedis(t).Address
@@ -67,8 +69,8 @@ func deleteOnce(t *testing.T, store docstore.Store, version string) error {
 	return store.Delete(t.Context(), keyOf("never there"), version)
 }
 
-// TestRedisOverwrittenWriteIsUnknown guards that a write that happened, whose reply was lost, and that another client then replaced, is no
-// conflict, which would say that it never happened; with and without repetition.
+// TestRedisOverwrittenWriteIsUnknown guards that a write that happened, whose reply was lost, and that another client
+// then replaced, is no conflict, which would say that it never happened; with and without repetition.
 func TestRedisOverwrittenWriteIsUnknown(t *testing.T) {
 	t.Parallel()
 	for name, retries := range map[string]int{"repeated": 3, "not repeated": neverRepeats} {
@@ -125,9 +127,12 @@ func TestRedisRecreatedAfterDeleteIsUnknown(t *testing.T) {
 // TestRedisUnreachableServerIsNoUnknownOutcome guards that a write that was never sent is a plain failure.
 func TestRedisUnreachableServerIsNoUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	client := closed(t, redis.NewClient(&redis.Options{Addr: "nowhere.invalid:1", Dialer: func(context.Context, string, string) (net.Conn, error) {
+	refuses := func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-	}, DialerRetries: 1, MinRetryBackoff: -1, MaxRetryBackoff: -1}))
+	}
+	client := closed(t, redis.NewClient(&redis.Options{
+		Addr: "nowhere.invalid:1", Dialer: refuses, DialerRetries: 1, MinRetryBackoff: -1, MaxRetryBackoff: -1,
+	}))
 	store := openRedis(t, client)
 	_, err := store.Write(t.Context(), keyOf("unsent"), []byte("a"), "")
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
@@ -164,8 +169,8 @@ func TestRedisForgottenScriptsAreSentAgain(t *testing.T) {
 	require.NoError(t, store.Delete(t.Context(), key, version))
 }
 
-// TestRedisEndedContextReturnsPromptly guards calls that a paused server keeps waiting: they return with the context, a write with an unknown
-// outcome, and the pool is full afterwards.
+// TestRedisEndedContextReturnsPromptly guards calls that a paused server keeps waiting: they return with the context, a
+// write with an unknown outcome, and the pool is full afterwards.
 func TestRedisEndedContextReturnsPromptly(t *testing.T) {
 	t.Parallel()
 	address := server.StartRedis(t).Address
@@ -186,7 +191,7 @@ func TestRedisEndedContextReturnsPromptly(t *testing.T) {
 		requirePoolFull(t, client) // a connection that is yet to be made would keep the call from being sent
 		require.NoError(t, admin.Do(t.Context(), "client", "pause", "600", "all").Err())
 		for _, end := range []error{context.Canceled, context.DeadlineExceeded} {
-			err, waited := interrupted(end, call)
+			waited, err := interrupted(end, call)
 			require.ErrorIs(t, err, end, name)
 			require.Less(t, waited, 400*time.Millisecond, name)
 			require.Equal(t, name == "write" || name == "delete", errors.Is(err, docstore.ErrUnknownOutcome), name)
@@ -199,8 +204,9 @@ func TestRedisEndedContextReturnsPromptly(t *testing.T) {
 	requirePoolFull(t, client)
 }
 
-// interrupted makes a call whose context ends with end while the call waits, and returns how long the call went on after that.
-func interrupted(end error, call func(context.Context) error) (error, time.Duration) {
+// interrupted makes a call whose context ends with end while the call waits, and returns how long the call went on after
+// that.
+func interrupted(end error, call func(context.Context) error) (time.Duration, error) {
 	const wait = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	if errors.Is(end, context.DeadlineExceeded) {
@@ -212,11 +218,11 @@ func interrupted(end error, call func(context.Context) error) (error, time.Durat
 	defer cancel()
 	begun := time.Now()
 	err := call(ctx)
-	return err, time.Since(begun) - wait
+	return time.Since(begun) - wait, err
 }
 
-// TestRedisEndedContextSendsNothing guards that a call with an ended context is no unknown outcome and reaches no server, nor does one that waits for a
-// connection of an exhausted pool.
+// TestRedisEndedContextSendsNothing guards that a call with an ended context is no unknown outcome and reaches no server,
+// nor does one that waits for a connection of an exhausted pool.
 func TestRedisEndedContextSendsNothing(t *testing.T) {
 	t.Parallel()
 	address := server.StartRedis(t).Address
@@ -244,8 +250,9 @@ func TestRedisEndedContextSendsNothing(t *testing.T) {
 	requirePoolFull(t, client)
 }
 
-// TestRedisKilledServerKeepsAcknowledgedWrites guards the durability that the package documents for appendfsync always: the server is killed
-// again and again while clients write, and each key holds the last write that was acknowledged, or a later one of unknown outcome.
+// TestRedisKilledServerKeepsAcknowledgedWrites guards the durability that the package documents for appendfsync always:
+// the server is killed again and again while clients write, and each key holds the last write that was acknowledged, or a
+// later one of unknown outcome.
 func TestRedisKilledServerKeepsAcknowledgedWrites(t *testing.T) {
 	t.Parallel()
 	kills := 10

@@ -89,7 +89,8 @@ func (s *redisStores) loseReply(_ *testing.T, store docstore.Store, applied bool
 	s.placeOf(store).thief.takeWrite(applied)
 }
 
-// disturbedRedis is a server of its own behind a proxy that cuts connections. The clients repeat commands, as they do by default.
+// disturbedRedis is a server of its own behind a proxy that cuts connections. The clients repeat commands, as they do by
+// default.
 func disturbedRedis(t *testing.T) *disturbance {
 	address := server.StartRedis(t).Address
 	shaky := proxy.Start(t, address)

@@ -13,7 +13,8 @@ import (
 	"github.com/recollect-go/recollect/internal/integration/server"
 )
 
-// BenchmarkS3 measures each call beside its floor, the bare request through the same client. The bar is 1.15 times the floor.
+// BenchmarkS3 measures each call beside its floor, the bare request through the same client. The bar is 1.15 times the
+// floor.
 func BenchmarkS3(b *testing.B) {
 	running := server.StartS3(b)
 	bucket := newBucket(b, running)

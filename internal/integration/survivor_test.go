@@ -42,7 +42,8 @@ func (s *survivor) write(stop <-chan struct{}) error {
 	}
 }
 
-// check reads until the server answers, and returns an error unless the document holds the last acknowledged number or one that was sent after it.
+// check reads until the server answers, and returns an error unless the document holds the last acknowledged number or
+// one that was sent after it.
 func (s *survivor) check() error {
 	for {
 		content, version, err := s.store.Read(context.Background(), s.key)

@@ -54,7 +54,8 @@ func (r *replyThief) swallowed(request []byte) bool {
 	return r.swallows
 }
 
-// stolen reports whether a reply that has arrived is to be lost. That a script is not known yet is not worth stealing: it comes again.
+// stolen reports whether a reply that has arrived is to be lost. That a script is not known yet is not worth stealing: it
+// comes again.
 func (r *replyThief) stolen(reply []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -38,6 +38,5 @@ func ExampleNew() {
 	defer ring.Close()
 	_, err := redisstore.New(ring, nil)
 	fmt.Println(err)
-	// Output: redisstore: client is a Ring: it moves keys to other shards when one is down, and their documents would be
-	// missing or double
+	// Output: redisstore: client is a Ring: it moves keys to other shards when one is down, and documents would be missing or double
 }

@@ -82,7 +82,10 @@ func TestCallsRefuseInvalidKeys(t *testing.T) {
 	store, err := New(unconnected(t, redis.NewClient(&redis.Options{Addr: "unused:1"})), nil)
 	require.NoError(t, err)
 	digest := "0123456789012345678901234567890123456789012"
-	for _, key := range []string{"", "_" + digest, "memscope1" + digest, "Mem_" + digest, "m_" + digest + "x", "m_" + digest[1:], "m_" + digest[1:] + "*", "m_" + digest + "\n", "a:m_" + digest} {
+	for _, key := range []string{
+		"", "_" + digest, "memscope1" + digest, "Mem_" + digest, "m_" + digest + "x", "m_" + digest[1:], "m_" + digest[1:] + "*",
+		"m_" + digest + "\n", "a:m_" + digest,
+	} {
 		_, _, readErr := store.Read(t.Context(), key)
 		_, writeErr := store.Write(t.Context(), key, nil, "")
 		for _, err := range []error{readErr, writeErr, store.Delete(t.Context(), key, "")} {

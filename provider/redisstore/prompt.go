@@ -31,12 +31,16 @@ func withContext(ctx context.Context, err error) error {
 		return nil
 	}
 	ended := ctx.Err()
-	var timeout net.Error
-	if deadline, ok := ctx.Deadline(); ended == nil && ok && !time.Now().Before(deadline) && errors.As(err, &timeout) && timeout.Timeout() {
+	if deadline, ok := ctx.Deadline(); ended == nil && ok && !time.Now().Before(deadline) && isTimeout(err) {
 		ended = context.DeadlineExceeded
 	}
 	if ended == nil || errors.Is(err, ended) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ended, err)
+}
+
+func isTimeout(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) && network.Timeout()
 }

@@ -15,7 +15,7 @@
 //
 // # Deletes
 //
-// By default a delete is a conditional write as well: it replaces the document by a tombstone of 49 bytes that holds
+// By default a delete is a conditional write as well: it replaces the document by a tombstone of 47 bytes that holds
 // nothing of it, and that reads, creates and listings take for no document. Every store that passes the probe does that
 // atomically. With Options.ConditionalDelete the object is removed by DeleteObject with If-Match instead. Amazon S3
 // honours that. Others ignore the header, which the probe finds; and some compare and remove in two steps, between which

@@ -83,7 +83,9 @@ func TestWriteWithoutAnyAnswerIsUnknown(t *testing.T) {
 	t.Parallel()
 	h := newHostile(t, nil)
 	store := h.open(t, nil)
-	for _, silence := range []func(*exchange){hangsUp, answers(http.StatusServiceUnavailable, "SlowDown"), answers(http.StatusRequestTimeout, "x")} {
+	for _, silence := range []func(*exchange){
+		hangsUp, answers(http.StatusServiceUnavailable, "SlowDown"), answers(http.StatusRequestTimeout, "x"),
+	} {
 		h.surprise(silence, silence, silence, silence)
 		_, err := store.Write(t.Context(), key, []byte("a"), "")
 		requireUnknown(t, err)

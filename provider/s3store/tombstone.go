@@ -9,7 +9,7 @@ import (
 
 // A tombstone stands where a document was deleted. It is random, so that its ETag was never that of a document.
 const (
-	tombstonePrefix = "recollect-tombstone-v1 "
+	tombstonePrefix = "recollect-deleted-v1 "
 	tombstoneSize   = len(tombstonePrefix) + 26
 )
 

@@ -19,8 +19,8 @@ type Redis struct {
 	cmd       *exec.Cmd
 }
 
-// StartRedis starts an empty server that appends each write to its file and syncs the file before it answers. Settings, such as
-// "appendonly no", come after that and win.
+// StartRedis starts an empty server that appends each write to its file and syncs the file before it answers. Settings,
+// such as "appendonly no", come after that and win.
 func StartRedis(t testing.TB, settings ...string) *Redis {
 	t.Helper()
 	port := freePort(t)

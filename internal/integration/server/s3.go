@@ -14,7 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// versitygw is the S3-compatible server, a Go module. It is built outside of this module, which would otherwise require everything that it does.
+// versitygw is the S3-compatible server, a Go module. It is built outside of this module, which would otherwise require
+// everything that it does.
 const (
 	versitygw        = "github.com/versity/versitygw/cmd/versitygw"
 	versitygwVersion = "v1.8.0"
@@ -45,7 +46,8 @@ const (
 	secretKey = "only-for-tests"
 )
 
-// Client returns a client that reaches the server at address, its own or a proxy's before it, through transport if that is not nil.
+// Client returns a client that reaches the server at address, its own or a proxy's before it, through transport if that
+// is not nil.
 func (s *S3) Client(address string, transport http.RoundTripper, options ...func(*s3.Options)) *s3.Client {
 	return s3.New(s3.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String("http://" + address), UsePathStyle: true,
