@@ -66,6 +66,13 @@ func TestProviderThatTakesItsTimePasses(t *testing.T) {
 	}, &Options{Captures: true, Settle: 200 * time.Millisecond, Scale: 2})
 }
 
+func TestTimeToSettleIsNoneOfACall(t *testing.T) {
+	t.Parallel()
+	opts := ledgerOptions()
+	opts.Settle, opts.Patience = 200*time.Millisecond, 100*time.Millisecond
+	require.NoError(t, find(t, "recall repeated").run(newLedger(), opts.withDefaults()))
+}
+
 // broken are providers with one mistake each, and the rules that must find it.
 var broken = map[string]struct {
 	make  func() memory.Provider

@@ -41,13 +41,23 @@ func recallUnused(p *probe) error {
 	if err != nil {
 		return err
 	}
-	return a.call(func(ctx context.Context) error {
-		items, err := a.recall(ctx, a.newID("turn.started"), "anything?")
-		if err != nil {
-			return fmt.Errorf("calling Recall: %w", err)
-		}
-		return validItems(items)
+	items, err := a.answer(&memory.TurnStarted{Operation: a.under(a.newID("turn.started")), Turn: a.turn("anything?")})
+	if err != nil {
+		return err
+	}
+	return validItems(items)
+}
+
+// answer returns the answer to a recall.
+func (a *party) answer(request *memory.TurnStarted) (items []memory.Item, err error) {
+	err = a.call(func(ctx context.Context) error {
+		items, err = a.handlers.Recall(ctx, request)
+		return err
 	})
+	if err != nil {
+		return nil, fmt.Errorf("calling Recall: %w", err)
+	}
+	return items, nil
 }
 
 func recallValid(p *probe) error {
@@ -60,13 +70,11 @@ func recallValid(p *probe) error {
 			return err
 		}
 	}
-	return a.call(func(ctx context.Context) error {
-		items, err := a.recall(ctx, a.newID("turn.started"), "Which fact number is that?")
-		if err != nil {
-			return fmt.Errorf("calling Recall: %w", err)
-		}
-		return validItems(items)
-	})
+	items, err := a.answer(&memory.TurnStarted{Operation: a.under(a.newID("turn.started")), Turn: a.turn("Which fact number is that?")})
+	if err != nil {
+		return err
+	}
+	return validItems(items)
 }
 
 func validItems(items []memory.Item) error {
@@ -113,26 +121,24 @@ func recallRepeated(p *probe) error {
 	}
 	p.settle()
 	request := &memory.TurnStarted{Operation: a.under(a.newID("turn.started")), Turn: a.turn(text)}
-	return a.call(func(ctx context.Context) error {
-		first, err := p.handlers.Recall(ctx, request)
-		if err != nil {
-			return fmt.Errorf("calling Recall: %w", err)
+	first, err := a.answer(request)
+	if err != nil {
+		return err
+	}
+	if p.opts.StableRecall {
+		if err := a.call(func(ctx context.Context) error { return a.save(ctx, p.text("Stored after "+text)) }); err != nil {
+			return fmt.Errorf("storing a text: %w", err)
 		}
-		if p.opts.StableRecall {
-			if err := a.save(ctx, p.text("Stored after "+text)); err != nil {
-				return fmt.Errorf("storing a text: %w", err)
-			}
-			p.settle()
-		}
-		second, err := p.handlers.Recall(ctx, request)
-		if err != nil {
-			return fmt.Errorf("calling Recall again: %w", err)
-		}
-		if !reflect.DeepEqual(first, second) {
-			return fmt.Errorf("one operation id, two answers: %d items and %d items that are not equal", len(first), len(second))
-		}
-		return nil
-	})
+		p.settle()
+	}
+	second, err := a.answer(request)
+	if err != nil {
+		return fmt.Errorf("a second time: %w", err)
+	}
+	if !reflect.DeepEqual(first, second) {
+		return fmt.Errorf("one operation id, two answers: %d items and %d items that are not equal", len(first), len(second))
+	}
+	return nil
 }
 
 // recallCancelled ends contexts before and during recalls. An answer that comes nevertheless is allowed, since the library drops it.

@@ -38,7 +38,7 @@ type rule struct {
 
 var rules = []rule{
 	{"attach has no side effects", "memory.Provider: Attach checks the configuration and has no side effects; Recall is required", attach},
-	{"recall of an unused key", "memory.Handlers.Recall: nothing stored is nothing recalled, and no error", recallUnused},
+	{"recall of an unused key", "memory.Handlers.Recall: where nothing is stored, the answer is valid, and no error", recallUnused},
 	{"recall is valid", "memory.Item: content is not blank and is UTF-8; ids are unique and at most 1024 bytes", recallValid},
 	{"recall shows what was stored", "memory.Handlers.Recall returns what the model should see", recallShows},
 	{"recall repeated", "memory.Handlers.Recall: the same operation id gets the same answer", recallRepeated},
