@@ -35,6 +35,9 @@ func newAttachment(name string, data json.RawMessage) (member, error) {
 	if !json.Valid(data) || !utf8.Valid(data) {
 		return member{}, fmt.Errorf("state: attachment %q is not JSON in UTF-8", name)
 	}
+	if isTooDeep(data) {
+		return member{}, fmt.Errorf("state: attachment %q nests deeper than %d levels", name, maxDepth)
+	}
 	return member{name, bytes.Clone(bytes.TrimSpace(data))}, nil
 }
 

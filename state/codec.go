@@ -33,9 +33,12 @@ func (c codec) normalize(value, restored reflect.Value) ([]byte, *problem) {
 	if err != nil || !utf8.Valid(raw) {
 		return nil, c.locate(value, err)
 	}
-	if c.shape.exact {
+	if c.shape.exact { // of no recursive type, so not deep
 		clone(c.shape, restored, value)
 		return raw, nil
+	}
+	if isTooDeep(raw) {
+		return nil, tooDeep()
 	}
 	if err := json.Unmarshal(raw, restored.Addr().Interface()); err != nil {
 		return nil, &problem{path: fieldOf(err), reason: "JSON cannot restore it", err: err}

@@ -34,9 +34,10 @@
 //
 // Values are JSON. What JSON cannot encode, or would drop or change without a word, is refused by Update with the handle
 // and the path, and the old value stays: NaN, channels and functions, cycles, unexported and excluded fields that are not
-// zero, text that is not UTF-8, an integer in an interface that a float64 cannot hold. A type with its own MarshalJSON or
-// MarshalText decides itself what it is. Everybody, Update's caller included, sees the value as it is stored: a struct in
-// an interface is a map, for example. Get returns a private copy; it allocates nothing where an assignment is one.
+// zero, text that is not UTF-8, an integer in an interface that a float64 cannot hold, more than 9000 levels of nesting.
+// A type with its own MarshalJSON or MarshalText decides itself what it is. Everybody, Update's caller included, sees the
+// value as it is stored: a struct in an interface is a map, for example. Get returns a private copy; it allocates nothing
+// where an assignment is one.
 //
 // There is no Set. Judge and write in one Update: between a Get and an Update another tool call may have changed the
 // value. Updates of one handle run one at a time; a handle inside its own Update is an error, not a deadlock. That is

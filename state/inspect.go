@@ -75,13 +75,17 @@ func (in *inspector) inspectStruct(s *shape, v reflect.Value) *problem {
 }
 
 func (in *inspector) inspectField(f *field, value reflect.Value) *problem {
-	if s, value := f.flattened(value); s != nil {
-		return in.inspectStruct(s, value)
+	inner, flat := f.flattened(value)
+	switch {
+	case inner == nil:
+		return in.inspect(f.shape, value)
+	case value.Kind() == reflect.Pointer:
+		return in.inside(value, func() *problem { return in.inspectStruct(inner, flat) })
 	}
-	return in.inspect(f.shape, value)
+	return in.inspectStruct(inner, flat)
 }
 
-// inspectReference walks what v refers to, unless v is inside it.
+// inspectReference walks what v refers to.
 func (in *inspector) inspectReference(s *shape, v reflect.Value) *problem {
 	if v.Kind() == reflect.Map && !encodableKey(s.key.typ) {
 		return problemOf("a map key of type %s is not JSON", s.key.typ)
@@ -92,6 +96,11 @@ func (in *inspector) inspectReference(s *shape, v reflect.Value) *problem {
 	if s.exact { // of no recursive type
 		return in.inspectTarget(s, v)
 	}
+	return in.inside(v, func() *problem { return in.inspectTarget(s, v) })
+}
+
+// inside calls walk, which goes into what v refers to, unless v is already inside that, or too deep.
+func (in *inspector) inside(v reflect.Value, walk func() *problem) *problem {
 	r := reference{kind: v.Kind(), target: v.Pointer()}
 	if r.kind == reflect.Slice {
 		r.length = v.Len()
@@ -99,8 +108,11 @@ func (in *inspector) inspectReference(s *shape, v reflect.Value) *problem {
 	if slices.Contains(in.above, r) {
 		return problemOf("the value contains itself")
 	}
+	if len(in.above) == maxDepth {
+		return tooDeep()
+	}
 	in.above = append(in.above, r)
-	found := in.inspectTarget(s, v)
+	found := walk()
 	in.above = in.above[:len(in.above)-1]
 	return found
 }
@@ -134,6 +146,8 @@ func (in *inspector) inspectKey(s *shape, key reflect.Value) *problem {
 		if !utf8.ValidString(key.String()) {
 			return problemOf("map key is not valid UTF-8")
 		}
+	case key.Kind() == reflect.Pointer && key.IsNil():
+		return nil // is the empty text
 	case s.opaque:
 		return in.inspectOpaque(key)
 	}
@@ -159,6 +173,9 @@ func (in *inspector) inspectElements(s *shape, v reflect.Value) *problem {
 
 // inspectOpaque checks a value that encodes itself. The encoder would replace invalid UTF-8 in what MarshalText returns.
 func (in *inspector) inspectOpaque(v reflect.Value) *problem {
+	if !v.CanInterface() {
+		return problemOf("the encoding of an embedded unexported type cannot be called")
+	}
 	value := encoded(v)
 	if _, ok := value.(json.Marshaler); ok {
 		return in.probeJSON(value)

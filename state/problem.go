@@ -8,8 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxKeyInPath bounds how much of a map key a path shows, in bytes.
-const maxKeyInPath = 64
+// maxPath bounds a path, and maxKeyInPath what it shows of a map key, in bytes.
+const (
+	maxPath      = 1000
+	maxKeyInPath = 64
+)
 
 // problem is why a value cannot be stored, and where in it. A walk that finds one adds the place on its way back up, so
 // that a walk that finds none pays nothing for it.
@@ -23,18 +26,15 @@ func problemOf(format string, args ...any) *problem {
 	return &problem{reason: fmt.Sprintf(format, args...)}
 }
 
-func (p *problem) inField(name string) *problem {
-	p.path = "." + name + p.path
-	return p
-}
+func (p *problem) inField(name string) *problem { return p.under("." + name) }
 
-func (p *problem) inElement(i int) *problem {
-	p.path = "[" + strconv.Itoa(i) + "]" + p.path
-	return p
-}
+func (p *problem) inElement(i int) *problem { return p.under("[" + strconv.Itoa(i) + "]") }
 
-func (p *problem) inKey(key reflect.Value) *problem {
-	p.path = "[" + quoteKey(key) + "]" + p.path
+func (p *problem) inKey(key reflect.Value) *problem { return p.under("[" + quoteKey(key) + "]") }
+
+// under puts a place in front of the path. A path that grows too long keeps its beginning.
+func (p *problem) under(place string) *problem {
+	p.path = shorten(place+p.path, maxPath)
 	return p
 }
 
@@ -49,9 +49,21 @@ func quoteKey(key reflect.Value) string {
 	if len(text) <= maxKeyInPath {
 		return strconv.Quote(text)
 	}
-	cut := maxKeyInPath
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
+	return strconv.Quote(cut(text, maxKeyInPath)) + "…"
+}
+
+// shorten returns text, or its beginning and an ellipsis.
+func shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	return strconv.Quote(text[:cut]) + "…"
+	return cut(text, limit) + "…"
+}
+
+// cut returns at most limit bytes of text, in whole characters.
+func cut(text string, limit int) string {
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
 }

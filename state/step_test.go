@@ -405,7 +405,7 @@ func TestAttachmentsStayOverTurnsUntilTheyAreRemoved(t *testing.T) {
 	require.ErrorIs(t, err, state.ErrNoAttachment)
 	_, err = b.session.Attachment(b.ctx, "other")
 	require.NoError(t, err)
-	for _, bad := range []string{"", "{", "\"\xff\"", "1 2"} {
+	for _, bad := range []string{"", "{", "\"\xff\"", "1 2", strings.Repeat("[", 9001) + strings.Repeat("]", 9001)} {
 		require.Error(t, b.session.Attach(b.ctx, "bad", []byte(bad)), "%q", bad)
 	}
 	require.Error(t, b.session.Attach(b.ctx, "", []byte("1")))

@@ -83,6 +83,35 @@ type rawLatin1 string
 
 func (l rawLatin1) MarshalJSON() ([]byte, error) { return []byte(`"` + l + `"`), nil }
 
+// Chain embeds itself.
+type Chain struct {
+	*Chain
+	Link int
+}
+
+// tagging has an embedded unexported type with an encoding of its own as a field, which encoding/json cannot call. With
+// two embedded encodings it has none itself.
+type tagging struct {
+	failing `json:"failing"`
+	oneWay
+}
+
+func nested(levels int) any {
+	var v any = "innermost"
+	for range levels {
+		v = []any{v}
+	}
+	return v
+}
+
+func linked(length int) *node {
+	var first *node
+	for range length {
+		first = &node{Name: "n", Next: first}
+	}
+	return first
+}
+
 type shape interface{ Area() float64 }
 
 type square struct{ Side float64 }
@@ -133,8 +162,16 @@ func TestAValueThatJSONWouldLoseIsRefusedWithItsPath(t *testing.T) {
 	selfish[1] = selfish
 	loop := map[string]any{}
 	loop["loop"] = map[string]any{"again": loop}
+	round := &Chain{Link: 1}
+	round.Chain = round
 	for name, run := range map[string]func(*testing.T){
 		"NaN":                           refused(math.NaN(), ""),
+		"embedded cycle":                refused(round, "Chain"),
+		"embedded own encoding":         refused(tagging{}, "failing"),
+		"deep value":                    refused(nested(9001), strings.Repeat("[0]", 333)+"[…"),
+		"deep encoding":                 refused(json.RawMessage(strings.Repeat("[", 9001)+strings.Repeat("]", 9001)), ""),
+		"long list":                     refused(linked(1_000_000), strings.Repeat("Next.", 200)[:999]+"…"),
+		"nil pointer as a map key":      refused(map[*latin1]int{nil: 1}, ""),
 		"infinity in a struct":          refused(struct{ Load []float64 }{[]float64{1, math.Inf(1)}}, "Load[1]"),
 		"float32 NaN in a map":          refused(map[string]float32{"ok": 1, "bad": float32(math.NaN())}, `["bad"]`),
 		"NaN in an interface":           refused(map[string]any{"list": []any{1.5, math.NaN()}}, `["list"][1]`),
@@ -251,7 +288,7 @@ func TestAValueThatJSONKeepsIsStored(t *testing.T) {
 		"numbers":            kept([]float64{0, math.Copysign(0, -1), math.MaxFloat64, math.SmallestNonzeroFloat64, 0.1}),
 		"float32":            kept([]float32{0.1, math.MaxFloat32}),
 		"large integers":     kept([]uint64{math.MaxUint64, 1<<53 + 1}),
-		"nested":             kept(map[string][]map[string]*incident{"a": {{"b": {ID: "c"}}, nil}, "n": nil}),
+		"maps in slices":     kept(map[string][]map[string]*incident{"a": {{"b": {ID: "c"}}, nil}, "n": nil}),
 		"nil slice":          kept(incident{ID: "x"}),
 		"empty slice":        kept(incident{Checked: []string{}}),
 		"recursive":          kept(&node{"a", &node{"b", nil}}),
@@ -276,6 +313,8 @@ func TestAValueThatJSONKeepsIsStored(t *testing.T) {
 		"zero exclusion":     kept(excluded{Shown: 1}),
 		"own encoding":       normalized(lossy{1, 2}, lossy{1, 0}),
 		"two ways to shared": kept([]*string{&text, &text}),
+		"nested":             kept(nested(9000)),
+		"long list":          kept(linked(8000)),
 	} {
 		t.Run(name, run)
 	}
