@@ -32,6 +32,6 @@
 // id, so that a repeated one has the same answer.
 //
 // Text has its runs of spaces replaced by one and its ends trimmed. A message longer than a record is captured in several; a
-// fact that is too long is refused. To forget is to redact: text goes, and read_session shows that something was there. A kept
-// recall that holds it stays until its time is up, or until the key is erased.
+// fact that is too long is refused. To forget is to redact: text goes, and read_session shows that something was there. A
+// kept recall that holds it stays until its time is up, or until the key is erased.
 package upstash

@@ -6,9 +6,6 @@ import (
 	"github.com/recollect-go/recollect/memory"
 )
 
-// eraseCount is how many keys the server looks at for each step.
-const eraseCount = 500
-
 // erase removes every record and every kept recall of the key. It scans the key space, because an index may not know yet
 // what was written just before. A failure in between leaves the rest; erasing again removes it.
 func (p *Provider) erase(ctx context.Context, r *memory.EraseRequest) error {
@@ -25,7 +22,7 @@ func (p *Provider) erase(ctx context.Context, r *memory.EraseRequest) error {
 
 func (p *Provider) erasePrefix(ctx context.Context, prefix string) error {
 	for cursor := "0"; ; {
-		page, err := p.client.scan(ctx, "erase", prefix, cursor, eraseCount)
+		page, err := p.client.scan(ctx, "erase", prefix, cursor, scanCount)
 		if err != nil {
 			return err
 		}

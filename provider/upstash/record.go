@@ -43,6 +43,22 @@ func (r *record) encode() (string, error) {
 	return string(text), err
 }
 
+// parseStored reads the answer to JSON.GET, nil when there is no such record. A record of another key is an error.
+func parseStored(key string, r reply) (*record, error) {
+	text, present, err := r.text()
+	if err != nil || !present {
+		return nil, err
+	}
+	var records []record
+	if err := rest.Decode([]byte(text), &records); err != nil {
+		return nil, err
+	}
+	if len(records) != 1 || records[0].UserID != key {
+		return nil, fmt.Errorf("%w: a record of another key", ErrBadReply)
+	}
+	return &records[0], nil
+}
+
 // factID returns the id of a fact, which depends on its text alone: the same fact is one record.
 func factID(text string) string { return digest(text) }
 

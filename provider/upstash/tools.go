@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/recollect-go/recollect/internal/ecma"
-	"github.com/recollect-go/recollect/internal/rest"
 	"github.com/recollect-go/recollect/memory"
 )
 
@@ -202,21 +201,11 @@ func (b *bound) stored(ctx context.Context, id string) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, present, err := result.text()
+	stored, err := parseStored(b.operation.Key, result)
 	if err != nil {
 		return nil, badReply("forget", err)
 	}
-	if !present {
-		return nil, nil
-	}
-	var records []record
-	if err := rest.Decode([]byte(text), &records); err != nil {
-		return nil, badReply("forget", err)
-	}
-	if len(records) != 1 || records[0].UserID != b.operation.Key {
-		return nil, badReply("forget", fmt.Errorf("%w: a record of another key", ErrBadReply))
-	}
-	return &records[0], nil
+	return stored, nil
 }
 
 type readInput struct {
