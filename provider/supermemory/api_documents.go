@@ -34,8 +34,8 @@ type document struct {
 	Type          string          `json:"type"`
 	Status        string          `json:"status"`
 	Summary       *string         `json:"summary"`
-	Content       *string         `json:"content"`
-	Metadata      json.RawMessage `json:"metadata"` // an object, or anything else
+	Content       *string         `json:"content,omitempty"`
+	Metadata      json.RawMessage `json:"metadata,omitempty"` // an object, or anything else
 	CreatedAt     string          `json:"createdAt"`
 	UpdatedAt     string          `json:"updatedAt"`
 	ContainerTags []string        `json:"containerTags"`

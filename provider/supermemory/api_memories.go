@@ -9,7 +9,7 @@ import (
 // memoryEntry is a fact that the service extracted.
 type memoryEntry struct {
 	ID          string   `json:"id"`
-	Memory      string   `json:"memory"`
+	Memory      string   `json:"memory,omitempty"`
 	IsLatest    bool     `json:"isLatest"`
 	IsForgotten bool     `json:"isForgotten"`
 	IsStatic    bool     `json:"isStatic"`

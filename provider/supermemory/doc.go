@@ -28,5 +28,5 @@
 // # Erasure
 //
 // Erase deletes the documents of both tags and forgets the memories that are left. The service keeps forgotten memories,
-// marked; ask it for what the law of your users requires.
+// marked; ask it for what the law of your users requires. What it is still digesting may become a memory afterwards.
 package supermemory

@@ -70,30 +70,21 @@ func (p *Provider) eraseMemories(ctx context.Context, tag string) error {
 // forgetAll walks the pages once. It returns how many memories it found that are not forgotten, and how many of those it
 // forgot; gone holds those that were forgotten already, whatever the service says.
 func (p *Provider) forgetAll(ctx context.Context, tag string, gone map[string]bool) (left, forgotten int, err error) {
-	for n := 1; ; n++ {
-		page, err := p.api.listMemories(ctx, "erase", &listRequest{
-			ContainerTags: []string{tag}, Page: n, Limit: erasePage, Sort: "createdAt", Order: "asc",
-		})
-		if err != nil {
-			return 0, 0, err
+	err = p.eachMemory(ctx, "erase", tag, func(m *memoryEntry) error {
+		if m.IsForgotten {
+			return nil
 		}
-		for _, m := range page.MemoryEntries {
-			if m.IsForgotten {
-				continue
-			}
-			left++
-			if gone[m.ID] {
-				continue
-			}
-			_, err := p.api.forget(ctx, "erase", &forgetRequest{ContainerTag: tag, ID: m.ID, Reason: "erased"})
-			if err != nil && !errors.Is(err, ErrNotFound) {
-				return 0, 0, err
-			}
-			gone[m.ID] = true
-			forgotten++
+		left++
+		if gone[m.ID] {
+			return nil
 		}
-		if n >= page.Pagination.TotalPages {
-			return left, forgotten, nil
+		_, err := p.api.forget(ctx, "erase", &forgetRequest{ContainerTag: tag, ID: m.ID, Reason: "erased"})
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
 		}
-	}
+		gone[m.ID] = true
+		forgotten++
+		return nil
+	})
+	return left, forgotten, err
 }

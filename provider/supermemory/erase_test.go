@@ -1,6 +1,7 @@
 package supermemory_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/recollect-go/recollect/memory"
 	"github.com/recollect-go/recollect/provider/supermemory"
+	"github.com/recollect-go/recollect/scope"
 )
 
 func TestEraseDeletesDocumentsAndForgetsMemories(t *testing.T) {
@@ -41,4 +43,52 @@ func TestAnErasureThatRemovesNothingIsAnError(t *testing.T) {
 	h := handlers(t, s.provider(t))
 	mustCall(t, h, "remember", `{"memory":"Berlin is nice"}`)
 	require.ErrorIs(t, h.Erase(t.Context(), &memory.EraseRequest{Operation: operation(key, "")}), supermemory.ErrNotErased)
+}
+
+func TestTheMemoryOfACallerIsErasedAndThatIsSeen(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	p := s.provider(t)
+	keys, err := scope.Derive(scope.Namespace("app"), scope.String("u_42"))
+	require.NoError(t, err)
+	memories, err := memory.New([]memory.Slot{{Name: "people", Provider: p, Scope: scope.String("u_42"), Namespace: scope.Namespace("app")}}, nil)
+	require.NoError(t, err)
+	_, err = call(t, handlers(t, p), keys.Key, "remember", `{"memory":"Berlin is nice"}`)
+	require.NoError(t, err)
+	erasure, err := memories.Erase(t.Context(), &memory.EraseCall{})
+	require.NoError(t, err)
+	assert.Equal(t, 2, erasure.Slots[0].Records, "a document, and the memory that was made of it")
+}
+
+func TestAnExportHasDocumentsAndMemoriesOfBothTags(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t))
+	export := func() (lines []string) {
+		require.NoError(t, h.Export(t.Context(), &memory.ExportRequest{Operation: operation(key, ""), Write: func(r *memory.ExportedRecord) error {
+			require.True(t, json.Valid(r.Metadata))
+			lines = append(lines, fmt.Sprintf("%s %s %s", r.Kind, r.ID, r.Content))
+			return nil
+		}}))
+		return lines
+	}
+	assert.Empty(t, export())
+	require.NoError(t, h.CaptureTurn(t.Context(), completed("monday", "op", "I moved", memory.AssistantMessage("Noted."))))
+	mustCall(t, h, "remember", `{"memory":"Tea is nice"}`)
+	mustCall(t, h, "remember", `{"memory":"Tea is hot"}`)
+	mustCall(t, h, "forget", `{"id":"mem4"}`)
+	mustCall(t, h, "extract", `{"kind":"text","value":"A report"}`)
+	_, err := call(t, h, otherKey, "remember", `{"memory":"theirs"}`)
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"document doc1 [user]\nI moved\n\n[assistant]\nNoted.\n", "document doc3 Tea is nice", "document doc5 Tea is hot", "document doc7 A report",
+		"memory mem2 I moved", "memory mem6 Tea is hot",
+	}, export())
+
+	for i := range 60 {
+		require.NoError(t, h.CaptureTurn(t.Context(), completed("tuesday", fmt.Sprint(i), fmt.Sprintf("message %d", i))))
+	}
+	lines := export()
+	assert.Len(t, lines, 6+2*60)
+	assert.Equal(t, lines, export(), "always in the same order")
 }

@@ -55,8 +55,8 @@ func variable(lookup func(string) (string, bool), name string) string {
 }
 
 // Attach returns the handlers for a slot: the same recall before a turn and after a compaction, capture of completed turns
-// unless it is off, the tools, and erasure. Nothing is captured at a compaction, because every turn was captured when it
-// ended.
+// unless it is off, the tools, erasure and export. Nothing is captured at a compaction, because every turn was captured when
+// it ended.
 func (p *Provider) Attach(info memory.SlotInfo) (memory.Handlers, error) {
 	if err := checkToolNames(info); err != nil {
 		return memory.Handlers{}, err
@@ -68,8 +68,9 @@ func (p *Provider) Attach(info memory.SlotInfo) (memory.Handlers, error) {
 		RecallCompacted: func(ctx context.Context, r *memory.CompactionCompleted) ([]memory.Item, error) {
 			return p.recall(ctx, r.Key, r.Turn, r.Messages)
 		},
-		Tools: p.tools,
-		Erase: p.erase,
+		Tools:  p.tools,
+		Erase:  p.erase,
+		Export: p.export,
 	}
 	if !p.opts.NoCapture {
 		handlers.CaptureTurn = p.capture
