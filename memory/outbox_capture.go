@@ -135,7 +135,8 @@ func (c *pendingCapture) claim(until time.Time) {
 // attempts is what became of the captures of a record in one pass.
 type attempts struct {
 	done, failed int
-	err          error // joins theirs, in slot order
+	late         []string // slots of those that ran out of time
+	err          error    // joins theirs, in slot order
 }
 
 // attempt runs those captures of a claimed record that are chosen and whose slots this memory has, all at once, and removes
@@ -157,10 +158,15 @@ func (m *Memory) attempt(ctx context.Context, r *outboxRecord, chosen func(*pend
 	ended := ctx.Err() != nil
 	var made attempts
 	for i := range participants {
-		if participants[i].err == nil {
+		p := &participants[i]
+		switch {
+		case p.err == nil:
 			made.done++
-		} else if !ended {
+		case !ended:
 			made.failed++
+			if errors.Is(p.err, ErrTimeout) {
+				made.late = append(made.late, p.slot.Name)
+			}
 		}
 	}
 	err := m.outboxTime(ctx, func(ctx context.Context) error { return m.outbox.settle(ctx, r, participants, ended) })

@@ -20,13 +20,18 @@ const outboxPage = 500
 // dead must not end the drains of a process.
 const storeTimeout = time.Minute
 
+// maxLate is how many captures of one slot may run out of time in one drain. Then the slot is left alone for the rest of
+// it: a service that hangs must not keep the captures of others waiting for hours.
+const maxLate = 8
+
 // DrainReport is what one drain of an outbox did.
 type DrainReport struct {
 	// Records is how many records of this node there were, without those that this process is at work on.
 	Records int
 	// Done and Failed are the captures that were tried.
 	Done, Failed int
-	// Waiting is the captures that were not tried: their time has not come, or another process is at work on them.
+	// Waiting is the captures that were not tried: their time has not come, another process is at work on them, or too many
+	// of their slot ran out of time in this drain.
 	Waiting int
 	// Stranded names the slots of captures that nobody here can make: the slot is gone, or its provider does not capture any
 	// more. They stay.
@@ -37,7 +42,7 @@ type DrainReport struct {
 
 // DrainOutbox tries every pending capture of this node once, now, also one that waits after a failure, or that another
 // process may be at work on: after a restart nobody knows which process that was. Call it at start, unless RunOutbox is,
-// and when an outage is over.
+// and when an outage is over. A slot of which eight captures have run out of time is left alone for the rest of the drain.
 //
 // The error is of the store, or matches ErrCancelled, or ErrInvalidRequest when there is no outbox. Captures that failed
 // again are counted in the report and logged.
@@ -94,7 +99,7 @@ func (m *Memory) drain(ctx context.Context, chosen func(*pendingCapture) bool) (
 	if m.outbox == nil {
 		return &DrainReport{}, errNoOutbox
 	}
-	d := &drainage{m: m, chosen: chosen}
+	d := &drainage{m: m, chosen: chosen, late: make(map[string]int)}
 	var group errgroup.Group
 	group.SetLimit(m.outbox.opts.Parallel)
 	err := m.outbox.scan(ctx, func(key string) error {
@@ -173,7 +178,8 @@ type drainage struct {
 
 	mu       sync.Mutex
 	report   DrainReport
-	failures recordErrors // of records that could not be read or updated
+	late     map[string]int // by slot: captures that ran out of time
+	failures recordErrors   // of records that could not be read or updated
 }
 
 func (d *drainage) count(f func(*DrainReport)) {
@@ -210,6 +216,9 @@ func (d *drainage) one(ctx context.Context, key string) error {
 	d.count(func(report *DrainReport) {
 		report.Done += made.done
 		report.Failed += made.failed
+		for _, slot := range made.late {
+			d.late[slot]++
+		}
 	})
 	if made.err != nil && ctx.Err() == nil {
 		d.m.log.ErrorContext(ctx, "memory: capture from the outbox failed", "turn", r.turn.ID, "error", made.err)
@@ -254,7 +263,7 @@ func (d *drainage) claim(r *outboxRecord) (claimed map[string]bool) {
 				if !slices.Contains(report.Stranded, c.lock.slot) {
 					report.Stranded = append(report.Stranded, c.lock.slot)
 				}
-			case !d.chosen(c):
+			case !d.chosen(c) || d.late[s.Name] >= maxLate:
 				report.Waiting++
 			default:
 				claimed[c.lock.slot] = true

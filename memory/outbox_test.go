@@ -784,3 +784,39 @@ func (s *stalled) Write(ctx context.Context, key string, content []byte, expecte
 	}
 	return s.OutboxStore.Write(ctx, key, content, expected)
 }
+
+func TestSlotThatHangsDoesNotHoldUpADrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := outbox(t, state.InMemory())
+		good := keeper{fails: errDown}
+		var hangs atomic.Bool
+		b := newBundle(t, &memory.Options{Outbox: o}, good.slot("good"), memory.Slot{
+			Name: "hangs", Provider: captures(func(ctx context.Context, _ *memory.TurnCompleted) error {
+				if hangs.Load() {
+					<-ctx.Done()
+				}
+				return errDown
+			}),
+		})
+		const turns = 40
+		for range turns {
+			b.start("q")
+			require.ErrorIs(t, b.complete(), errDown)
+		}
+		good.failing(nil)
+		hangs.Store(true)
+		began := time.Now()
+		report, err := b.m.DrainOutbox(t.Context())
+		require.NoError(t, err)
+		require.LessOrEqual(t, time.Since(began), 3*memory.DefaultCaptureTimeout)
+		require.Equal(t, turns, report.Done, "another slot goes on")
+		require.Equal(t, turns, report.Failed+report.Waiting)
+		require.Less(t, report.Failed, 12)
+
+		hangs.Store(false)
+		report, err = b.m.DrainOutbox(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, turns, report.Failed, "the next drain tries again, and failing at once costs no time")
+	})
+}
