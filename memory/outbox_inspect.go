@@ -113,8 +113,8 @@ func (r *outboxRecord) pending() PendingTurn {
 }
 
 // Discard gives up captures of a pending turn for good: those of the named slots, or the whole record, also an unreadable
-// one, when none is named. It is for an operator who has decided that they can never succeed. A record that is not there is
-// success.
+// one, when none is named. It is for an operator who has decided that they can never succeed. An attempt that is running
+// goes on. A record that is not there is success.
 func (o *Outbox) Discard(ctx context.Context, id string, slots ...string) error {
 	if !isOutboxKey(id) {
 		return fmt.Errorf("%w: %q is not the id of a pending turn", ErrInvalidRequest, id)
