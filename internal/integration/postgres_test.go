@@ -37,6 +37,7 @@ func TestPostgreSQL(t *testing.T) {
 	exerciseSQL(t, direct)
 	t.Run("acknowledged writes outlive cut connections", func(t *testing.T) { testAudit(t, pg) })
 	t.Run("every collation", func(t *testing.T) { testCollations(t, pg) })
+	t.Run("every protocol", func(t *testing.T) { testProtocols(t, pg) })
 	t.Run("every isolation level", func(t *testing.T) { testIsolation(t, direct) })
 }
 
