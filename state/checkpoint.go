@@ -35,6 +35,9 @@ func appendCheckpoint(dst []byte, id ID, d *document) []byte {
 		dst = append(dst, `,"attachments":{`...)
 		dst = append(appendMembers(dst, d.attachments, ""), '}')
 	}
+	if d.seed != "" {
+		dst = appendText(append(dst, `,"seed":`...), d.seed)
+	}
 	if len(d.children) > 0 {
 		dst = appendChildCounts(append(dst, `,"children":`...), d.children)
 	}

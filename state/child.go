@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 )
@@ -11,8 +12,8 @@ import (
 //
 // The child's id belongs to the turn, the step and its occurrence in which Child is called, and the count of calls for
 // that node in it: when the step runs again after a crash, the same call finds the same child, with what it had stored;
-// other steps, turns and sessions never do. So call Child for one node in a fixed order. Outside a step the count begins
-// with the turn. Inside one, ctx is the step's.
+// other steps, turns and sessions never do, not even a later session of the same id. So call Child for one node in a fixed
+// order; a call that failed does not count. Outside a step the count begins with the turn. Inside one, ctx is the step's.
 //
 // A child is entered in the checkpoint of s, in a write of its own, before it is returned for the first time: so Reset
 // finds it. Errors match ErrNoTurn, ErrStale, or are those of a commit and of Open.
@@ -20,11 +21,73 @@ func (s *Session) Child(ctx context.Context, node string) (*Session, error) {
 	if err := checkText("node", node); err != nil {
 		return nil, err
 	}
-	number, err := s.childNumber(ctx, node)
+	h, r := newHolder(), s.runIn(ctx)
+	if r == nil {
+		if err := s.enter(ctx, h); err != nil {
+			return nil, err
+		}
+		defer s.release(&s.gate)
+	}
+	call, err := s.nextCall(r, node)
 	if err != nil {
 		return nil, err
 	}
-	child, err := Open(ctx, s.store, childID(s.id, node, number), &s.options)
+	child, err := s.openChild(ctx, h, r, call)
+	if err != nil {
+		s.takeBack(r, call)
+		return nil, err
+	}
+	return child, nil
+}
+
+// nextCall counts and returns the next call of Child for a node in a run, or outside the turn's steps for a nil run.
+func (s *Session) nextCall(r *run, node string) (childCall, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(r); err != nil {
+		return childCall{}, err
+	}
+	if r == nil && !s.began {
+		return childCall{}, fmt.Errorf("%w: child %q", ErrNoTurn, node)
+	}
+	called := s.calls(r)
+	call := childCall{node: node, index: called[node]}
+	if r != nil {
+		call.step, call.occurrence = r.step, r.occurrence
+	}
+	called[node]++
+	return call, nil
+}
+
+// takeBack makes a call that failed the next one again, so that calling again finds what a replay finds. It does not
+// where another call for the node has come after it.
+func (s *Session) takeBack(r *run, call childCall) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if called := s.calls(r); called[call.node] == call.index+1 {
+		called[call.node]--
+	}
+}
+
+// calls returns how often Child was called in a run, or outside the turn's steps for a nil run, by node. The caller holds
+// the mutex.
+func (s *Session) calls(r *run) map[string]int {
+	called := &s.called
+	if r != nil {
+		called = &r.called
+	}
+	if *called == nil {
+		*called = map[string]int{}
+	}
+	return *called
+}
+
+func (s *Session) openChild(ctx context.Context, h holder, r *run, call childCall) (*Session, error) {
+	id, err := s.register(ctx, h, r, call)
+	if err != nil {
+		return nil, err
+	}
+	child, err := Open(ctx, s.store, id, &s.options)
 	if err != nil {
 		return nil, err
 	}
@@ -32,85 +95,30 @@ func (s *Session) Child(ctx context.Context, node string) (*Session, error) {
 	return child, nil
 }
 
-// childNumber returns the number of the child that this call of Child stands for.
-func (s *Session) childNumber(ctx context.Context, node string) (uint64, error) {
-	h := newHolder()
-	if r := s.runIn(ctx); r != nil {
-		call, err := s.callIn(r, node)
-		if err != nil {
-			return 0, err
-		}
-		return s.register(ctx, h, r, call)
+// register returns the id of a call's child, which it commits when the call is new.
+func (s *Session) register(ctx context.Context, h holder, r *run, call childCall) (ID, error) {
+	if id, ok := s.registered(call); ok {
+		return id, nil
 	}
-	if err := s.enter(ctx, h); err != nil {
-		return 0, err
-	}
-	defer s.release(&s.gate)
-	call, err := s.callOutside(node)
-	if err != nil {
-		return 0, err
-	}
-	number, err := s.register(ctx, h, nil, call)
-	if err == nil {
-		s.countCall(node)
-	}
-	return number, err
-}
-
-// callIn returns the next call for a node in a run.
-func (s *Session) callIn(r *run, node string) (childCall, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.usable(r); err != nil {
-		return childCall{}, err
-	}
-	if r.called == nil {
-		r.called = map[string]int{}
-	}
-	call := childCall{step: r.step, occurrence: r.occurrence, node: node, index: r.called[node]}
-	r.called[node]++
-	return call, nil
-}
-
-// callOutside returns the next call for a node outside a step. countCall makes it the one before the next.
-func (s *Session) callOutside(node string) (childCall, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.began {
-		return childCall{}, fmt.Errorf("%w: child %q", ErrNoTurn, node)
-	}
-	return childCall{node: node, index: s.called[node]}, nil
-}
-
-func (s *Session) countCall(node string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.called == nil {
-		s.called = map[string]int{}
-	}
-	s.called[node]++
-}
-
-// register returns the number of a call, which it commits when the call is new.
-func (s *Session) register(ctx context.Context, h holder, r *run, call childCall) (uint64, error) {
-	if number, ok := s.registered(call); ok {
-		return number, nil
-	}
-	var number uint64
 	err := s.commit(ctx, h, func(d *document) error {
 		if err := s.usable(r); err != nil {
 			return err
 		}
-		number = d.addChild(call)
+		d.addChild(call)
 		return nil
 	})
-	return number, err
+	if err != nil {
+		return ID{}, err
+	}
+	id, _ := s.registered(call)
+	return id, nil
 }
 
-func (s *Session) registered(call childCall) (uint64, bool) {
+func (s *Session) registered(call childCall) (ID, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.doc.turn.childOf(call)
+	number, ok := s.doc.turn.childOf(call)
+	return childID(s.id, s.doc.seed, call.node, number), ok
 }
 
 func (t *turn) childOf(call childCall) (uint64, bool) {
@@ -122,8 +130,11 @@ func (t *turn) childOf(call childCall) (uint64, bool) {
 	return 0, false
 }
 
-// addChild enters a new child for a call and returns its number.
-func (d *document) addChild(call childCall) uint64 {
+// addChild enters a new child for a call.
+func (d *document) addChild(call childCall) {
+	if d.seed == "" && len(d.children) == 0 {
+		d.seed = rand.Text()
+	}
 	var number uint64
 	d.children = slices.Clone(d.children)
 	i := slices.IndexFunc(d.children, func(c childCount) bool { return c.node == call.node })
@@ -134,5 +145,4 @@ func (d *document) addChild(call childCall) uint64 {
 		d.children[i].count++
 	}
 	d.turn.children = append(slices.Clone(d.turn.children), childRecord{call: call, number: number})
-	return number
 }

@@ -143,6 +143,62 @@ func TestConcurrentCallsForDifferentNodesFindTheSameChildrenAgain(t *testing.T) 
 	}
 }
 
+func TestACallOfChildThatFailedDoesNotCount(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(store *outage){
+		"not registered": func(store *outage) { store.onWrite(func(func() error) error { return errOutage }) },
+		"not opened": func(store *outage) {
+			store.onWrite(func(write func() error) error { store.failRead(errOutage); return write() })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := newOutage()
+			b := setUp(t, store)
+			retried := func(ctx context.Context) state.ID {
+				fail(store)
+				_, err := b.session.Child(ctx, "node")
+				require.ErrorIs(t, err, errOutage)
+				c, err := b.session.Child(ctx, "node")
+				require.NoError(t, err)
+				return c.ID()
+			}
+			outside := retried(b.ctx)
+			var inside state.ID
+			err := step(b.ctx, "step", func(ctx context.Context) error { inside = retried(ctx); return errOutage })
+			require.ErrorIs(t, err, errOutage)
+			require.NotEqual(t, outside, inside)
+
+			b = reopen(t, store, "t1")
+			c, _ := child(t, b.session, b.ctx, "node")
+			require.Equal(t, outside, c.ID())
+			require.NoError(t, step(b.ctx, "step", func(ctx context.Context) error {
+				c, _ := child(t, b.session, ctx, "node")
+				require.Equal(t, inside, c.ID(), "a replay in which nothing fails finds the same child")
+				return nil
+			}))
+		})
+	}
+}
+
+func TestASessionDoesNotFindTheChildrenOfASweptSessionOfItsID(t *testing.T) {
+	t.Parallel()
+	b := setUp(t, nil)
+	h := counter(t)
+	first, ctx := child(t, b.session, b.ctx, "node")
+	update(t, ctx, h, increment)
+	_, version, err := b.store.Read(t.Context(), key(t, b.session.ID()))
+	require.NoError(t, err)
+	require.NoError(t, b.store.Delete(t.Context(), key(t, b.session.ID()), version), "the child was used later than its parent")
+
+	b = reopen(t, b.store, "t1")
+	second, ctx := child(t, b.session, b.ctx, "node")
+	require.NotEqual(t, first.ID(), second.ID())
+	require.Zero(t, get(t, ctx, h))
+	again, _ := child(t, reopen(t, b.store, "t1").session, t.Context(), "node")
+	require.Equal(t, second.ID(), again.ID())
+}
+
 func TestAChildFindsWhatItStoredBeforeTheParentsStepDied(t *testing.T) {
 	t.Parallel()
 	b := setUp(t, nil)

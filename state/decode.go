@@ -68,6 +68,7 @@ func decodeDocument(content []byte) (*document, ID, error) {
 		o.takeEntries("values", &d.values),
 		o.takeTurn(&d.turn),
 		o.takeMembers("attachments", &d.attachments),
+		o.takeSeed(&d.seed),
 		o.takeChildCounts(&d.children),
 	)
 	if err != nil {
@@ -114,6 +115,10 @@ func splitObject(raw []byte) (*object, error) {
 		return nil, errors.New("something follows the JSON object")
 	}
 	return o, nil
+}
+
+func (o *object) has(name string) bool {
+	return slices.ContainsFunc(o.members, func(m member) bool { return m.name == name })
 }
 
 // takeRaw removes a member and returns its JSON, or nil when there is none.
@@ -225,7 +230,7 @@ func (o *object) takeChildren(target *[]childRecord) error {
 
 // takeObjects removes an array of objects that may be missing and calls visit with each.
 func (o *object) takeObjects(name string, visit func(*object) error) error {
-	if !slices.ContainsFunc(o.members, func(m member) bool { return m.name == name }) {
+	if !o.has(name) {
 		return nil
 	}
 	var elements []json.RawMessage
@@ -242,6 +247,13 @@ func (o *object) takeObjects(name string, visit func(*object) error) error {
 		}
 	}
 	return nil
+}
+
+func (o *object) takeSeed(target *string) error {
+	if !o.has("seed") {
+		return nil
+	}
+	return o.take("seed", target)
 }
 
 func (o *object) takeChildCounts(target *[]childCount) error {

@@ -13,6 +13,7 @@ type document struct {
 	values      []entry      // sorted by name
 	attachments []member     // sorted by name
 	children    []childCount // in the order of their first child
+	seed        string       // random, from the first child on: makes children's ids those of this session alone
 	extra       []member     // members this build does not know
 	erased      bool         // not a checkpoint, but that there is none: what Reset sent
 }

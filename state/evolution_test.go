@@ -49,7 +49,7 @@ func TestSamplesOfFormatVersion1AreRead(t *testing.T) {
 	t.Parallel()
 	samples, err := filepath.Glob("testdata/v1/*.json")
 	require.NoError(t, err)
-	require.Len(t, samples, 4, "samples stay for good; add the new one here")
+	require.Len(t, samples, 5, "samples stay for good; add the new one here")
 	for _, name := range samples {
 		_, err := load(t, sample(t, strings.TrimPrefix(name, "testdata/")))
 		require.NoError(t, err, name)
@@ -81,6 +81,15 @@ func TestSamplesOfFormatVersion1AreRead(t *testing.T) {
 	outside, err := b.session.Child(b.ctx, "writer")
 	require.NoError(t, err)
 	require.Equal(t, state.ID{Session: "child1_4tAi3fy-VZZpePW9zlcsKZen14OYTlwqoDzIwLsMC1Q", Node: "writer"}, outside.ID(), "ids of children never change")
+
+	b, err = load(t, sample(t, "v1/seeded.json"))
+	require.NoError(t, err)
+	require.NoError(t, b.session.BeginTurn(b.ctx, "turn_1"))
+	outside, err = b.session.Child(b.ctx, "writer")
+	require.NoError(t, err)
+	require.Equal(t, state.ID{Session: "child1_ncNVg0UK97b1HhWC4SFUuUoUzZgp6kT1sRb0wAw1M50", Node: "writer"}, outside.ID(), "nor do those below a seed")
+	update(t, b.ctx, define(t, "opsbot.visits", zero[int]), increment)
+	require.Contains(t, b.stored(t), `"seed":"PZ6QF3SJ2KD7WNXB4MTLHA5RVE"`)
 }
 
 func TestWhatThisBuildDoesNotKnowSurvivesARewrite(t *testing.T) {
@@ -143,6 +152,7 @@ func TestAMalformedCheckpointIsRefusedWithTheReason(t *testing.T) {
 		"step without result": {`{"name":"model","result":"checking"}`, `{"name":"model"}`, "no result"},
 		"step without name":   {`{"name":"model","result":"checking"}`, `{"result":"checking"}`, `"name" is missing`},
 		"steps not array":     {`"steps":[`, `"steps":{},"x":[`, `"steps"`},
+		"seed not text":       {`"children":{"reader"`, `"seed":1,"children":{"reader"`, "seed"},
 		"children not counts": {`{"reader":5,`, `{"reader":-5,`, "count"},
 		"child index":         {`"index":0,"number":4`, `"index":"0","number":4`, `"index"`},
 	} {

@@ -49,10 +49,14 @@ func (id ID) check() error {
 }
 
 // childID returns the id of the parent's child of that number at node. Numbers count a parent's children of one node from
-// 0, so a parent that keeps only how many there were can name all of them.
-func childID(parent ID, node string, number uint64) ID {
+// 0, so a parent that keeps only how many there were can name all of them. The seed is the parent's: where it was swept and
+// its children were not, the next session of its id does not find them.
+func childID(parent ID, seed, node string, number uint64) ID {
 	input := lengthPrefixed(nil, parent.Session, parent.Node, node)
 	input = binary.BigEndian.AppendUint64(input, number)
+	if seed != "" { // the first checkpoints had none
+		input = lengthPrefixed(input, seed)
+	}
 	return ID{Session: childPrefix + digest(childTag, input), Node: node}
 }
 

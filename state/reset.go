@@ -75,7 +75,7 @@ func (s *Session) isEnded() bool {
 func deleteChildren(ctx context.Context, store Store, parent ID, d *document) error {
 	for _, c := range d.children {
 		for number := range c.count {
-			if err := deleteTree(ctx, store, childID(parent, c.node, number)); err != nil {
+			if err := deleteTree(ctx, store, childID(parent, d.seed, c.node, number)); err != nil {
 				return fmt.Errorf("state: delete child %d at node %q: %w", number, c.node, err)
 			}
 		}
