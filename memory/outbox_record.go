@@ -261,10 +261,10 @@ func decodeTime(value json.RawMessage) (time.Time, error) {
 		return time.Time{}, err
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
-	if t = t.UTC(); err == nil && (t.Year() < 1 || t.Year() > 9999) {
-		return time.Time{}, errors.New("a year that cannot be written")
+	if t = t.UTC(); err != nil || t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}, errors.New("not a time that can be written again") // err would quote the text
 	}
-	return t, err
+	return t, nil
 }
 
 // sameCaller reports whether a record that was made again for a turn is of the caller and the memories of the first one.

@@ -57,6 +57,7 @@ func TestOutboxRecordRefusesWhatItCannotKeep(t *testing.T) {
 		"ambiguous turn":   {`"id": "turn_1"`, `"id": "a:b"`, ErrMalformed},
 		"no time":          {`"recordedAt"`, `"other"`, ErrMalformed},
 		"year":             {`"2026-11-30T06:01:00Z"`, `"0000-01-01T00:00:00+01:00"`, ErrMalformed},
+		"words":            {`"2026-11-30T06:00:00.123456789Z"`, `"acme at six"`, ErrMalformed},
 		"no due":           {`, "due": "2026-11-30T06:01:00Z"`, ``, ErrMalformed},
 		"no input":         {`"input": [0]`, `"other": [0]`, ErrMalformed},
 		"input elsewhere":  {`"input": [0]`, `"input": [2]`, ErrMalformed},
