@@ -22,10 +22,12 @@ type engine struct {
 	// again opens one more store on the storage of a store that open returned. Nil where a store has only one opening.
 	again func(t *testing.T, store docstore.Store) docstore.Store
 
-	// loseReply makes the next write of a store that open returned lose its reply, after or before it is applied. Nil where no reply can be lost.
+	// loseReply makes the next write of a store that open returned lose its reply, after or before it is applied. Nil where
+	// no reply can be lost.
 	loseReply func(t *testing.T, store docstore.Store, applied bool)
 
-	// disturb is open with connections that are cut, or processes that are killed, while the stores work. Nil where an engine has neither.
+	// disturb is open with connections that are cut, or processes that are killed, while the stores work. Nil where an
+	// engine has neither.
 	disturb func(t *testing.T) *disturbance
 }
 

@@ -27,8 +27,8 @@ func testLinearizable(t *testing.T, e engine) {
 	require.NoError(t, history.Check())
 }
 
-// testDisturbed guards what a lost connection or a killed process may do: an acknowledged write stays, a conflict changed nothing, an unknown
-// outcome is reported as one and happened once or not at all.
+// testDisturbed guards what a lost connection or a killed process may do: an acknowledged write stays, a conflict changed
+// nothing, an unknown outcome is reported as one and happened once or not at all.
 func testDisturbed(t *testing.T, e engine) {
 	d := e.disturb(t)
 	cuts := 25

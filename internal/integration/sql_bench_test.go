@@ -18,8 +18,8 @@ import (
 // documentSize is that of a file memory of about ten entries.
 const documentSize = 600
 
-// The benchmarks turn waiting for the disk off, in the connection strings below: it would hide what they are after. So a time is what a
-// call costs the processor and the client; the commit of a write comes on top.
+// The benchmarks turn waiting for the disk off, in the connection strings below: it would hide what they are after. So a
+// time is what a call costs the processor and the client; the commit of a write comes on top.
 
 func BenchmarkPostgreSQL(b *testing.B) {
 	pg := server.StartPostgres(b)
@@ -30,21 +30,24 @@ func BenchmarkPostgreSQL(b *testing.B) {
 }
 
 func BenchmarkSQLite(b *testing.B) {
-	// Without mmap_size every page comes through a system call, and a read among a million takes some 1.6 times one among a thousand.
-	connector := sqliteConnectorWith(b, "file:"+sqliteFile(b)+"?_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=mmap_size(1073741824)&_txlock=immediate")
+	// Without mmap_size every page comes through a system call, and a read among a million takes some 1.6 times one among a
+	// thousand.
+	pragmas := "?_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=mmap_size(1073741824)&_txlock=immediate"
+	connector := sqliteConnectorWith(b, "file:"+sqliteFile(b)+pragmas)
 	benchmarkSQL(b, database{dialect: sqlstore.SQLite, connector: connector},
 		`INSERT INTO TABLENAME WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
 		SELECT 'memscope1_' || lower(hex(randomblob(16))) || printf('%011d', i), 'v', CONTENT FROM n`, `randomblob(DOCUMENT)`)
 }
 
-// benchmarkSQL measures the store beside the bare statement through the same client, and a million keys beside a thousand. load fills a table.
+// benchmarkSQL measures the store beside the bare statement through the same client, and a million keys beside a thousand.
+// load fills a table.
 func benchmarkSQL(b *testing.B, d database, load, content string) {
 	db := d.open(b) // one pool: in SQLite a write through another connection empties this one's cache
 	filled := func(rows int) *documents {
 		store := d.storeIn(b, db, newTable())
 		table := strings.Fields(store.Schema())[5]
-		run(b, db, strings.NewReplacer("TABLENAME", table, "ROWS", fmt.Sprint(rows), "CONTENT", content, "DOCUMENT", fmt.Sprint(documentSize)).
-			Replace(strings.ReplaceAll(load, "CONTENT", content)))
+		fill := strings.NewReplacer("TABLENAME", table, "ROWS", fmt.Sprint(rows), "DOCUMENT", fmt.Sprint(documentSize))
+		run(b, db, fill.Replace(strings.ReplaceAll(load, "CONTENT", content)))
 		return newDocuments(b, store, db, table)
 	}
 	thousand := filled(1000)
@@ -58,8 +61,8 @@ func benchmarkSQL(b *testing.B, d database, load, content string) {
 	b.Run("write/million-to-thousand", func(b *testing.B) { compare(b, thousand.write, million.write) })
 }
 
-// compare runs floor and subject in turn and reports the median time of each and their ratio. Turns and medians keep what else the
-// machine does out of the ratio.
+// compare runs floor and subject in turn and reports the median time of each and their ratio. Turns and medians keep what
+// else the machine does out of the ratio.
 func compare(b *testing.B, floor, subject func(testing.TB)) {
 	var floors, subjects []time.Duration
 	timed := func(f func(testing.TB)) time.Duration {

@@ -18,8 +18,8 @@ import (
 // promptly is how long a call may take to return after its context has ended, on a machine that is busy with other tests.
 const promptly = 2 * time.Second
 
-// testCancelled guards that a call returns when its context ends, that a write which was under way says so, and that no connection
-// is lost by it.
+// testCancelled guards that a call returns when its context ends, that a write which was under way says so, and that no
+// connection is lost by it.
 func testCancelled(t *testing.T, d database) {
 	t.Run("while it waits for another writer", func(t *testing.T) {
 		store, db := d.store(t)
@@ -74,7 +74,8 @@ func testCancelled(t *testing.T, d database) {
 	})
 }
 
-// cancelledWrite writes under a deadline that strikes before, while or after the statement runs, and resolves what is left open.
+// cancelledWrite writes under a deadline that strikes before, while or after the statement runs, and resolves what is left
+// open.
 func cancelledWrite(t *testing.T, store docstore.Store, key string) {
 	_, version, err := store.Read(context.Background(), key)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testKeysInSQL guards that keys are told apart by their bytes, also where the digests differ in case alone, and that listing finds
-// each of them once.
+// testKeysInSQL guards that keys are told apart by their bytes, also where the digests differ in case alone, and that
+// listing finds each of them once.
 func testKeysInSQL(t *testing.T, d database) {
 	store, _ := d.store(t)
 	keys := caseVariants()

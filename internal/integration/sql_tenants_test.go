@@ -20,8 +20,8 @@ var (
 	keyListing   = regexp.MustCompile(`^SELECT key FROM \S+ WHERE key > [$?]1 ORDER BY key LIMIT [$?]2$`)
 )
 
-// testTenants guards that no statement about a document can touch that of another tenant: each has the key it is about as an equality
-// condition, and the listing returns no bodies.
+// testTenants guards that no statement about a document can touch that of another tenant: each has the key it is about as
+// an equality condition, and the listing returns no bodies.
 func testTenants(t *testing.T, d database) {
 	var recorder spy.Recorder
 	db := openPool(t, recorder.Connector(d.connector))

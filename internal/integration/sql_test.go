@@ -23,11 +23,12 @@ func exerciseSQL(t *testing.T, d database) {
 	t.Run("schema", func(t *testing.T) { testSchema(t, d) })
 	t.Run("tenants", func(t *testing.T) { testTenants(t, d) })
 	t.Run("transaction", func(t *testing.T) { testTransaction(t, d) })
+	t.Run("checkpoint", func(t *testing.T) { testCheckpoint(t, d) })
 	t.Run("cancelled", func(t *testing.T) { testCancelled(t, d) })
 }
 
-// connections is the size of each pool. Idle connections are kept, as they should be everywhere: database/sql keeps two by default and
-// opens the others again and again.
+// connections is the size of each pool. Idle connections are kept, as they should be everywhere: database/sql keeps two by
+// default and opens the others again and again.
 const connections = 8
 
 // open returns a new pool that is closed when the test ends.

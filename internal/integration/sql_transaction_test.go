@@ -121,7 +121,8 @@ func begin(t *testing.T, db *sql.DB, opts *sql.TxOptions) *sql.Tx {
 	return tx
 }
 
-// testIsolation guards that a document that changed after the transaction's snapshot is a conflict under every isolation level.
+// testIsolation guards that a document that changed after the transaction's snapshot is a conflict under every isolation
+// level.
 func testIsolation(t *testing.T, d database) {
 	store, db := d.store(t)
 	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkUpdate measures what saving a memory costs in each engine with its durable settings: a read and a conditional write of a document of
-// the caller's own, by some callers at once. docs/from-one-machine-to-many.md reports it.
+// BenchmarkUpdate measures what saving a memory costs in each engine with its durable settings: a read and a conditional
+// write of a document of the caller's own, by some callers at once. docs/from-one-machine-to-many.md reports it.
 func BenchmarkUpdate(b *testing.B) {
 	for _, engine := range []struct {
 		name string

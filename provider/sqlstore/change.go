@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	// attempts bounds how often a statement is sent again after the database or its driver said that it was not carried out. It does not
-	// bound the wait for a locked SQLite database, which is the context's to end, as is the wait for a row in PostgreSQL.
+	// attempts bounds how often a statement is sent again after the database or its driver said that it was not carried
+	// out. It does not bound the wait for a locked SQLite database, which is the context's to end, as is the wait for a row
+	// in PostgreSQL.
 	attempts = 4
 
 	firstWait   = time.Millisecond
@@ -28,11 +29,13 @@ type changed struct {
 	resent  bool // an earlier attempt ended in driver.ErrBadConn
 }
 
-// change carries out one conditional statement. An error matches docstore.ErrUnknownOutcome unless nothing certainly happened.
+// change carries out one conditional statement. An error matches docstore.ErrUnknownOutcome unless it is
+// certain that nothing happened.
 //
-// It takes a connection first, for two reasons: what fails before there is one was never sent; and database/sql, which repeats a
-// statement by itself after driver.ErrBadConn, leaves that to the holder of a connection. Some drivers return that error for a connection that died after
-// the statement had been sent, and then the repetition meets the version that its own first attempt wrote. So the repetition is counted.
+// It takes a connection first, for two reasons: what fails before there is one was never sent; and database/sql, which
+// repeats a statement by itself after driver.ErrBadConn, leaves that to the holder of a connection. Some drivers return
+// that error for a connection that died after the statement had been sent, and then the repetition meets the version that
+// its own first attempt wrote. So the repetition is counted.
 func (s *Store) change(ctx context.Context, statement string, args []any) (changed, error) {
 	var result changed
 	if err := s.turn.take(ctx); err != nil {
@@ -64,8 +67,9 @@ func (s *Store) change(ctx context.Context, statement string, args []any) (chang
 	}
 }
 
-// turn lets the writers of this store go one after another, in the order in which they came. SQLite has one writer at a time anyway; those
-// who look whether the database is still locked overtake each other, and some wait for seconds. nil lets everybody go.
+// turn lets the writers of this store go one after another, in the order in which they came. SQLite has one writer at a
+// time anyway; those who look whether the database is still locked overtake each other, and some wait for seconds. nil lets
+// everybody go.
 type turn chan struct{}
 
 func newTurn(d Dialect) turn {

@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// fake is a database that understands the statements of this package alone and fails as it is told to: what drivers do when connections
-// break cannot be had from a real one on demand. The real ones are in internal/integration.
+// fake is a database that understands the statements of this package alone and fails as it is told to: what drivers do when
+// connections break cannot be had from a real one on demand. The real ones are in internal/integration.
 type fake struct {
 	mu      sync.Mutex
 	rows    map[string]row

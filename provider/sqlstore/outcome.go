@@ -18,8 +18,8 @@ type sqlState interface{ SQLState() string }
 // resultCode is implemented by the errors of modernc.org/sqlite. The low byte is SQLite's primary result code.
 type resultCode interface{ Code() int }
 
-// refused reports whether the database itself says that it did not carry out the statement. Every other error leaves that open: a
-// connection that broke, a context that ended, a server that went down and may have committed before.
+// refused reports whether the database itself says that it did not carry out the statement. Every other error leaves that
+// open: a connection that broke, a context that ended, a server that went down and may have committed before.
 func refused(err error) bool {
 	var state sqlState
 	if errors.As(err, &state) {
@@ -29,12 +29,12 @@ func refused(err error) bool {
 	if errors.As(err, &code) {
 		return refusedCode(code.Code() & 0xff)
 	}
-	return isBusyText(err)
+	return false
 }
 
-// refusedState judges a code of PostgreSQL's appendix A. Left out on purpose, as they can come with or after a commit: 08 and 57P
-// (connection lost, server going down), 40003 (statement completion unknown), 53 and 58 (a full or failing disk can strike the commit
-// itself), XX (internal errors).
+// refusedState judges a code of PostgreSQL's appendix A. Left out on purpose, as they can come with or after a commit: 08
+// and 57P (connection lost, server going down), 40003 (statement completion unknown), 53 and 58 (a full or failing disk can
+// strike the commit itself), XX (internal errors).
 func refusedState(state string) bool {
 	switch state {
 	case "40003":
@@ -75,8 +75,8 @@ func refusedCode(code int) bool {
 	}
 }
 
-// busy reports whether SQLite refused because somebody else holds a lock. Waiting for it is left to the store, which watches the
-// context while it waits; SQLite's own busy handler does not.
+// busy reports whether SQLite refused because somebody else holds a lock. Waiting for it is left to the store, which
+// watches the context while it waits; SQLite's own busy handler does not.
 func (s *Store) busy(err error) bool {
 	if s.dialect != SQLite {
 		return false
@@ -89,14 +89,15 @@ func (s *Store) busy(err error) bool {
 	return isBusyText(err)
 }
 
-// isBusyText recognizes SQLITE_BUSY and SQLITE_LOCKED by SQLite's own text for them, for drivers whose errors have no code to ask for.
+// isBusyText recognizes SQLITE_BUSY and SQLITE_LOCKED by SQLite's own text for them, for drivers whose errors have no code
+// to ask for.
 func isBusyText(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "database is locked") || strings.Contains(text, "database table is locked")
 }
 
-// gaveWay reports whether PostgreSQL gave the statement up in favour of a concurrent transaction. Carried out again it sees what
-// that one did.
+// gaveWay reports whether PostgreSQL gave the statement up in favour of a concurrent transaction. Carried out again it sees
+// what that one did.
 func gaveWay(err error) bool {
 	return hasState(err, serializationFailure) || hasState(err, deadlockDetected)
 }
@@ -116,7 +117,8 @@ func unknownOutcome(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", docstore.ErrUnknownOutcome, withContext(ctx, err))
 }
 
-// withContext makes err match the context's error when the context has ended: not every driver says that this is why it failed.
+// withContext makes err match the context's error when the context has ended: not every driver says that this is why it
+// failed.
 func withContext(ctx context.Context, err error) error {
 	end := ended(ctx)
 	if end == nil || errors.Is(err, end) {
@@ -125,8 +127,8 @@ func withContext(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", end, err)
 }
 
-// ended is ctx.Err, but a deadline that has passed counts also in the instant before the context's own timer fires: a network timeout
-// set to the same deadline is often first.
+// ended is ctx.Err, but a deadline that has passed counts also in the instant before the context's own timer fires: a
+// network timeout set to the same deadline is often first.
 func ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Schema returns the statement that creates the table if it does not exist, for those who run their own migrations. EnsureSchema
-// runs the same.
+// Schema returns the statement that creates the table if it does not exist, for those who run their own migrations.
+// EnsureSchema runs the same.
 //
-// The key column compares bytes, whatever the collation of the database, so that keys that differ only in case stay apart. More columns
-// may be added, as long as rows can be inserted without them.
+// The key column compares bytes, whatever the collation of the database, so that keys that differ only in case stay apart.
+// More columns may be added, as long as rows can be inserted without them.
 func (s *Store) Schema() string {
 	if s.dialect == SQLite {
 		return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (
@@ -30,8 +30,8 @@ func (s *Store) Schema() string {
 `, s.table)
 }
 
-// EnsureSchema creates the table if it does not exist, and otherwise checks it as CheckSchema does: an existing table is never changed.
-// Any number of processes may do so at once. Where the table exists, no right to create one is needed.
+// EnsureSchema creates the table if it does not exist, and otherwise checks it as CheckSchema does: an existing table is
+// never changed. Any number of processes may do so at once. Where the table exists, no right to create one is needed.
 func (s *Store) EnsureSchema(ctx context.Context) error {
 	err := s.CheckSchema(ctx)
 	if !missing(err) {
@@ -41,8 +41,8 @@ func (s *Store) EnsureSchema(ctx context.Context) error {
 		_, err := s.db.ExecContext(ctx, s.Schema())
 		return err
 	})
-	// IF NOT EXISTS does not keep two processes from creating one table at once, and PostgreSQL fails one of them: what counts is whether
-	// the table is there now.
+	// IF NOT EXISTS does not keep two processes from creating one table at once, and PostgreSQL fails one of them: what
+	// counts is whether the table is there now.
 	err = s.CheckSchema(ctx)
 	if missing(err) && createErr != nil {
 		return fmt.Errorf("sqlstore: create table %s: %w", s.table, withContext(ctx, createErr))
@@ -56,8 +56,8 @@ func missing(err error) bool {
 	return errors.As(err, &wrong) && wrong.missing
 }
 
-// CheckSchema returns a *SchemaError, which matches ErrSchema and names what was found, unless the table has the columns and the
-// unique key that the store relies on. It changes nothing.
+// CheckSchema returns a *SchemaError, which matches ErrSchema and names what was found, unless the table has the columns
+// and the unique key that the store relies on. It changes nothing.
 func (s *Store) CheckSchema(ctx context.Context) error {
 	found := new(shape)
 	err := s.query(ctx, func() (err error) {
@@ -98,7 +98,9 @@ type column struct {
 func wanted(d Dialect) []column {
 	if d == SQLite {
 		return []column{
-			{name: "key", kind: "TEXT", notNull: true}, {name: "version", kind: "TEXT", notNull: true}, {name: "content", kind: "BLOB", notNull: true},
+			{name: "key", kind: "TEXT", notNull: true},
+			{name: "version", kind: "TEXT", notNull: true},
+			{name: "content", kind: "BLOB", notNull: true},
 		}
 	}
 	return []column{

@@ -2,8 +2,8 @@ package sqlstore
 
 import "strings"
 
-// statements are all that a Store sends about documents. Each but list names the one key it is about as an equality condition, or as
-// the key of the row it inserts.
+// statements are all that a Store sends about documents. Each but list names the one key it is about as an equality
+// condition, or as the key of the row it inserts.
 type statements struct {
 	read    string
 	version string

@@ -16,8 +16,9 @@ const DefaultTable = "recollect_documents"
 
 // Options configures New. nil means all defaults.
 type Options struct {
-	// Table is the name of the table, with its schema before it if need be: "memories", "agents.memories". It is used exactly as written,
-	// upper and lower case too. In SQLite the schema is the name of an attached database. Default: DefaultTable.
+	// Table is the name of the table, with its schema before it if need be: "memories", "agents.memories". It is used
+	// exactly as written, upper and lower case too. In SQLite the schema is the name of an attached database. Default:
+	// DefaultTable.
 	Table string
 }
 
@@ -31,7 +32,8 @@ type Store struct {
 }
 
 // New returns a store in db, which stays the caller's to configure and to close. It sends nothing: EnsureSchema creates the
-// table, CheckSchema looks at it. It fails on a nil db, an unknown dialect or a name that is no table name, and tells all of them.
+// table, CheckSchema looks at it. It fails on a nil db, an unknown dialect or a name that is no table name, and tells all
+// of them.
 func New(db *sql.DB, dialect Dialect, opts *Options) (*Store, error) {
 	var o Options
 	if opts != nil {
@@ -123,8 +125,8 @@ func (s *Store) Delete(ctx context.Context, key, expected string) error {
 	}
 }
 
-// List returns up to limit keys in the order of their bytes, without bodies. The cursor is the last key of the page before. See
-// filememory.Lister.
+// List returns up to limit keys in the order of their bytes, without bodies. The cursor is the last key of the page before.
+// See filememory.Lister.
 func (s *Store) List(ctx context.Context, cursor string, limit int) (keys []string, next string, err error) {
 	if limit < 1 {
 		return nil, "", fmt.Errorf("sqlstore: list: limit is %d, not positive", limit)

@@ -14,7 +14,7 @@ type table struct{ schema, name string }
 
 func parseTable(name string) (table, error) {
 	if !tableName.MatchString(name) {
-		return table{}, fmt.Errorf("sqlstore: table name %q is not [schema.]name of ASCII letters, digits and underscores, 63 at most each", name)
+		return table{}, fmt.Errorf("sqlstore: table name %q is not [schema.]name, each of 1 to 63 ASCII letters, digits and underscores", name)
 	}
 	schema, local, qualified := strings.Cut(name, ".")
 	if !qualified {

@@ -8,18 +8,22 @@ import (
 	"io/fs"
 )
 
-// Tx is a Store inside a transaction of the caller: its writes and deletes count, together with the caller's own rows, once the
-// transaction is committed, and never if it is not. It is made by Store.Tx and has the methods of filememory.Backend and state.Store.
+// Tx is a Store inside a transaction of the caller: its writes and deletes count, together with the caller's own rows, once
+// the transaction is committed, and never if it is not. It is made by Store.Tx and has the methods of filememory.Backend
+// and state.Store.
 //
-// A conflict is decided when the statement runs. From then until the end of the transaction the row is locked, so what Write and Delete
-// accepted stays accepted; a concurrent writer of the same key waits, and then gets a conflict if this transaction was committed. So keep
-// it short: no call of a model in it. A version that Write returned exists for others from the commit on, and after a rollback
-// never. After a conflict under READ COMMITTED, PostgreSQL's default, and in SQLite the transaction can go on; under REPEATABLE READ and
-// SERIALIZABLE PostgreSQL has aborted it.
+// A conflict is decided when the statement runs. From then until the end of the transaction the row is locked, so what
+// Write and Delete accepted stays accepted; a concurrent writer of the same key waits, and then gets a conflict if this
+// transaction was committed. So keep it short: no call of a model in it. A version that Write returned exists for others
+// from the commit on, and after a rollback never. After a conflict under READ COMMITTED, PostgreSQL's default, and in
+// SQLite the transaction can go on; under REPEATABLE READ and SERIALIZABLE PostgreSQL has aborted it.
 //
-// Errors never match docstore.ErrUnknownOutcome, since nothing counts before the commit. The outcome of the commit is told by
-// sql.Tx.Commit. If its error leaves open whether it happened, as a lost connection does, read the documents again: the transaction was committed if
-// they have the versions that Write returned.
+// For a checkpoint, open the session on it: state.Open(ctx, store.Tx(tx), id, nil), one transaction and one session for
+// each step. After a rollback the session's values are those of a past that did not happen; open it again.
+//
+// Errors never match filememory.ErrUnknownOutcome, since nothing counts before the commit. The outcome of the commit is
+// told by sql.Tx.Commit. If its error leaves open whether it happened, as a lost connection does, read the documents again:
+// the transaction was committed if they have the versions that Write returned.
 //
 // Like sql.Tx, it is for one goroutine at a time.
 type Tx struct {
@@ -27,7 +31,8 @@ type Tx struct {
 	tx    *sql.Tx
 }
 
-// Tx returns the store inside tx, a transaction of the store's own database. Beginning, committing and rolling back stay the caller's.
+// Tx returns the store inside tx, a transaction of the store's own database. Beginning, committing and rolling back stay
+// the caller's.
 func (s *Store) Tx(tx *sql.Tx) *Tx { return &Tx{store: s, tx: tx} }
 
 // Read returns the document as the transaction sees it, and its version. See filememory.Backend.

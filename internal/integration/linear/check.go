@@ -14,8 +14,8 @@ import (
 // patience is how long the search for an order may take before it counts as failed.
 const patience = 2 * time.Minute
 
-// Check returns an error when no order of the operations explains the answers, when a version stood for two contents, or when the
-// search did not end in time.
+// Check returns an error when no order of the operations explains the answers, when a version stood for two contents, or
+// when the search did not end in time.
 func (h *History) Check() error {
 	contents, err := h.contents()
 	if err != nil {

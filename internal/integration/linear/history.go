@@ -1,5 +1,5 @@
-// Package linear records what concurrent clients asked of a document store and what they were told, and checks that one order of
-// operations, within the times at which they ran, explains every answer.
+// Package linear records what concurrent clients asked of a document store and what they were told, and checks that one
+// order of operations, within the times at which they ran, explains every answer.
 package linear
 
 import (
@@ -59,8 +59,8 @@ type History struct {
 // Operations returns how many operations have an outcome that takes part in the check.
 func (h *History) Operations() int { return len(h.operations) }
 
-// Failures returns the errors of operations that certainly did not happen: reads that failed and writes that were never sent. There are none
-// where nothing is cut or killed.
+// Failures returns the errors of operations that certainly did not happen: reads that failed and writes that were never
+// sent. There are none where nothing is cut or killed.
 func (h *History) Failures() []error { return h.failures }
 
 // Count returns how many operations ended each way.

@@ -28,8 +28,8 @@ type Plan struct {
 // Full is the run that every engine has to stand.
 var Full = Plan{Clients: 32, Keys: 4, Operations: 20_000}
 
-// Record runs the plan. Client i uses stores[i % len(stores)], so several stores stand for several processes. Reads and writes that
-// were certainly not done are kept apart as failures.
+// Record runs the plan. Client i uses stores[i % len(stores)], so several stores stand for several processes. Reads and
+// writes that were certainly not done are kept apart as failures.
 func Record(ctx context.Context, stores []docstore.Store, plan Plan) *History {
 	h := &History{began: time.Now()}
 	var left atomic.Int64

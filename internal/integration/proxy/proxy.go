@@ -22,8 +22,8 @@ const (
 	Reply
 )
 
-// Cut ends a connection once it has carried a number of bytes in one direction: those bytes arrive, the rest never does, and both ends
-// see a reset.
+// Cut ends a connection once it has carried a number of bytes in one direction: those bytes arrive, the rest never does,
+// and both ends see a reset.
 type Cut struct {
 	After     int64
 	Direction Direction
@@ -77,8 +77,8 @@ type trap struct {
 	matches   func(data []byte) bool
 }
 
-// CutOn cuts the next connection, open already or not, that carries data which matches in that direction. The data does not arrive. It
-// is judged as it comes in from the kernel, so matches should look for what fits in one packet.
+// CutOn cuts the next connection, open already or not, that carries data which matches in that direction. The data does not
+// arrive. It is judged as it comes in from the kernel, so matches should look for what fits in one packet.
 func (p *Proxy) CutOn(direction Direction, matches func(data []byte) bool) {
 	p.trap.Store(&trap{direction, matches})
 }
@@ -143,7 +143,8 @@ func (p *Proxy) serve(client net.Conn) {
 	}
 	defer p.forget(l)
 
-	requests, replies := &half{proxy: p, link: l, to: server, direction: Request}, &half{proxy: p, link: l, to: client, direction: Reply}
+	requests := &half{proxy: p, link: l, to: server, direction: Request}
+	replies := &half{proxy: p, link: l, to: client, direction: Reply}
 	if plan := p.plan.Load(); plan != nil {
 		if cut := (*plan)(); cut != nil {
 			[]*half{Request: requests, Reply: replies}[cut.Direction].limit = cut.After

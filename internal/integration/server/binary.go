@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// binary returns the path of the program called name: the newest that a pattern finds, else the one in PATH. Without one the server
-// is missing.
+// binary returns the path of the program called name: the newest that a pattern finds, else the one in PATH. Without one
+// the server is missing.
 func binary(t testing.TB, name string, patterns ...string) string {
 	t.Helper()
 	for _, pattern := range patterns {

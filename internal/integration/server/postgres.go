@@ -24,7 +24,8 @@ func StartPostgres(t testing.TB) *Postgres {
 	port := freePort(t)
 
 	initdb := exec.Command(filepath.Join(filepath.Dir(program), "initdb"),
-		"--pgdata="+filepath.Join(dir, "data"), "--username=recollect", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
+		"--pgdata="+filepath.Join(dir, "data"), "--username=recollect", "--auth=trust",
+		"--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
 	if err := asOrdinaryUser(initdb, dir); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,8 @@ func (p *Postgres) DSN(address string) string {
 	return fmt.Sprintf("postgres://recollect@%s/postgres?sslmode=disable", address)
 }
 
-// answers is the readiness check: a port that accepts connections may still belong to a server that refuses them while it starts.
+// answers is the readiness check: a port that accepts connections may still belong to a server that refuses them while it
+// starts.
 func (p *Postgres) answers(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, p.DSN(p.Address))
 	if err != nil {

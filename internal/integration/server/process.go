@@ -18,7 +18,8 @@ const (
 	stopPatience  = 10 * time.Second
 )
 
-// start runs cmd until the test ends and returns once ready does. The output of a server that does not become ready is in the failure.
+// start runs cmd until the test ends and returns once ready does. The output of a server that does not become ready is in
+// the failure.
 func start(t testing.TB, cmd *exec.Cmd, ready func(context.Context) error) {
 	t.Helper()
 	var output lockedBuffer

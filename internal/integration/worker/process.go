@@ -31,8 +31,8 @@ type Process struct {
 
 var _ docstore.Store = (*Process)(nil)
 
-// Start runs this test program again as a worker on the store that description describes, and waits until it answers. The process
-// ends with the test.
+// Start runs this test program again as a worker on the store that description describes, and waits until it answers. The
+// process ends with the test.
 func Start(t testing.TB, description string) *Process {
 	t.Helper()
 	p, err := start(description)

@@ -1,4 +1,5 @@
-// Package worker runs a document store in a process of its own, which can be killed, and gives the test a store that talks to it.
+// Package worker runs a document store in a process of its own, which can be killed, and gives the test a store that talks
+// to it.
 package worker
 
 import (
