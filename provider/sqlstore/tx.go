@@ -16,7 +16,7 @@ import (
 // Write and Delete accepted stays accepted; a concurrent writer of the same key waits, and then gets a conflict if this
 // transaction was committed. So keep it short: no call of a model in it. A version that Write returned exists for others
 // from the commit on, and after a rollback never. After a conflict under READ COMMITTED, PostgreSQL's default, and in
-// SQLite the transaction can go on; under REPEATABLE READ and SERIALIZABLE PostgreSQL has aborted it.
+// SQLite the transaction can go on; under REPEATABLE READ and SERIALIZABLE PostgreSQL may have aborted it.
 //
 // For a checkpoint, open the session on it: state.Open(ctx, store.Tx(tx), id, nil), one transaction and one session for
 // each step. After a rollback the session's values are those of a past that did not happen; open it again.
