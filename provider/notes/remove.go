@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Forget deletes the notes with the given ids, with everything that was kept beside them, and returns how many there were.
@@ -19,13 +20,15 @@ func (s *Store) Forget(ctx context.Context, key string, ids ...string) (int, err
 	return forgotten, nil
 }
 
+// numbersOf returns the numbers that ids of the scope have, each once.
 func (c *change) numbersOf(ids []string) (numbers []int64) {
 	for _, id := range ids {
 		if seq, ok := numberOf(c.scope.number, id); ok {
 			numbers = append(numbers, seq)
 		}
 	}
-	return numbers
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
 }
 
 // remove deletes notes: their text, their terms, their vectors and every recorded recall that shows one of them.
@@ -51,12 +54,14 @@ func (c *change) remove(numbers []int64) (int, error) {
 		if _, err := c.execute(c.sql.forgetRecalls, fmt.Sprintf("%%,%d,%%", r.seq)); err != nil {
 			return 0, err
 		}
+		if _, err := c.execute(c.sql.dropVectors, int64(r.kind), r.seq); err != nil {
+			return 0, err
+		}
+		if _, err := c.execute(c.sql.remove, r.seq); err != nil {
+			return 0, err
+		}
 	}
-	if _, err := c.execute(c.sql.dropVectors, c.among(numbers)); err != nil {
-		return 0, err
-	}
-	_, err = c.execute(c.sql.remove, c.among(numbers))
-	return len(rows), err
+	return len(rows), nil
 }
 
 // rows returns the notes with the given numbers, those that have expired included.

@@ -85,7 +85,7 @@ func (c *change) rewrite(old *row, d *prepared, source Source) error {
 		return err
 	}
 	c.scope.words[old.kind] += int64(len(terms.Words) - len(before.Words))
-	if _, err := c.execute(c.sql.dropVectors, c.among([]int64{old.seq})); err != nil {
+	if _, err := c.execute(c.sql.dropVectors, int64(old.kind), old.seq); err != nil {
 		return err
 	}
 	return c.addVector(old.kind, old.seq, d.vector)

@@ -80,7 +80,7 @@ CREATE TABLE IF NOT EXISTS {P}_vectors (
 	kind   INTEGER NOT NULL,
 	seq    INTEGER NOT NULL,
 	vector BLOB NOT NULL,
-	PRIMARY KEY (scope, model, kind, seq)
+	PRIMARY KEY (scope, kind, seq, model)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO {P}_schema (version) VALUES (1) ON CONFLICT DO NOTHING`
 
@@ -140,7 +140,7 @@ CREATE TABLE IF NOT EXISTS {P}_vectors (
 	kind   bigint NOT NULL,
 	seq    bigint NOT NULL,
 	vector bytea NOT NULL,
-	PRIMARY KEY (scope, model, kind, seq)
+	PRIMARY KEY (scope, kind, seq, model)
 );
 INSERT INTO {P}_schema (version) VALUES (1) ON CONFLICT DO NOTHING`
 

@@ -51,8 +51,8 @@ func (s *Store) prepare() {
 			VALUES ({SCOPE}, @2, @3, @4, @5, @6, @6, @7, 1, @8, @9, @10) ON CONFLICT (scope, origin) DO NOTHING`),
 		replace: same(`UPDATE {P}_notes SET origin = @3, updated = @4, expires = @5, version = version + 1, terms = @6, body = @7, details = @8
 			WHERE scope = {SCOPE} AND seq = @2`),
-		read:    same(`SELECT ` + noteColumns + `, terms FROM {P}_notes WHERE scope = {SCOPE} AND seq {AMONG@2} AND (expires = 0 OR expires > @3)`),
-		remove:  same(`DELETE FROM {P}_notes WHERE scope = {SCOPE} AND seq {AMONG@2}`),
+		read:    pick(amongSQLite(noteColumns+`, terms`), amongPostgreSQL(noteColumns+`, terms`)),
+		remove:  same(`DELETE FROM {P}_notes WHERE scope = {SCOPE} AND seq = @2`),
 		page:    same(`SELECT ` + noteColumns + `, terms FROM {P}_notes WHERE scope = {SCOPE} AND seq > @2 AND (expires = 0 OR expires > @3) ORDER BY seq LIMIT @4`),
 		numbers: same(`SELECT seq FROM {P}_notes WHERE scope = {SCOPE} ORDER BY seq LIMIT @2`),
 		expired: same(`SELECT seq FROM {P}_notes WHERE scope = {SCOPE} AND expires > 0 AND expires <= @2 ORDER BY expires LIMIT @3`),
@@ -74,8 +74,7 @@ func (s *Store) prepare() {
 				WHERE i.scope = scope.number AND i.kind = word.kind AND i.term = word.term ORDER BY i.seq DESC LIMIT @4) AS found)
 			FROM {P}_scopes AS scope CROSS JOIN unnest(string_to_array(@2, ',')::bigint[], string_to_array(@3, ',')::bigint[])
 				WITH ORDINALITY AS word (kind, term, place) WHERE scope.key = @1 ORDER BY word.place`),
-		forRanking: same(`SELECT seq, kind, thread, terms FROM {P}_notes
-			WHERE scope = {SCOPE} AND seq {AMONG@2} AND (expires = 0 OR expires > @3) ORDER BY seq`),
+		forRanking: pick(amongSQLite(`seq, kind, thread, terms`), amongPostgreSQL(`seq, kind, thread, terms`)),
 
 		beginOperation: same(`INSERT INTO {P}_operations (scope, operation) VALUES ({SCOPE}, @2) ON CONFLICT (scope, operation) DO NOTHING`),
 		operation:      same(`SELECT 1 FROM {P}_operations WHERE scope = {SCOPE} AND operation = @2`),
@@ -88,8 +87,8 @@ func (s *Store) prepare() {
 		forgetRecalls: same(`DELETE FROM {P}_recalls WHERE scope = {SCOPE} AND notes LIKE @2`),
 
 		addVector: same(`INSERT INTO {P}_vectors (scope, model, kind, seq, vector) VALUES ({SCOPE}, @2, @3, @4, @5)
-			ON CONFLICT (scope, model, kind, seq) DO UPDATE SET vector = excluded.vector`),
-		dropVectors: same(`DELETE FROM {P}_vectors WHERE scope = {SCOPE} AND seq {AMONG@2}`),
+			ON CONFLICT (scope, kind, seq, model) DO UPDATE SET vector = excluded.vector`),
+		dropVectors: same(`DELETE FROM {P}_vectors WHERE scope = {SCOPE} AND kind = @2 AND seq = @3`),
 		vectors:     same(`SELECT seq, vector FROM {P}_vectors WHERE scope = {SCOPE} AND model = @2 AND kind = @3`),
 		withoutVector: same(`SELECT n.seq FROM {P}_notes AS n WHERE n.scope = {SCOPE} AND n.seq > @3 AND NOT EXISTS
 			(SELECT 1 FROM {P}_vectors AS v WHERE v.scope = n.scope AND v.model = @2 AND v.kind = n.kind AND v.seq = n.seq) ORDER BY n.seq LIMIT @4`),
@@ -101,20 +100,31 @@ func (s *Store) prepare() {
 	}
 }
 
+// amongSQLite reads columns of the notes whose numbers are in a list, in their order.
+func amongSQLite(columns string) string {
+	return `SELECT ` + columns + ` FROM {P}_notes WHERE scope = {SCOPE} AND seq IN (SELECT value FROM json_each(@2))
+		AND (expires = 0 OR expires > @3) ORDER BY seq`
+}
+
+// amongPostgreSQL does the same. It looks up each number by itself, and leaves the planner no other way: as long as it knows
+// nothing of a new table, it takes scopes for small and compares every number with every note.
+func amongPostgreSQL(columns string) string {
+	return `SELECT note.* FROM unnest(string_to_array(@2, ',')::bigint[]) AS wanted (number) CROSS JOIN LATERAL (SELECT ` + columns + `
+		FROM {P}_notes WHERE scope = {SCOPE} AND seq = wanted.number AND (expires = 0 OR expires > @3) LIMIT 1) AS note ORDER BY note.seq`
+}
+
 // expand fills in the names of the tables, the scope of the key, which is the first parameter everywhere, and the spelling
 // of the dialect.
 func (s *Store) expand(statement string) string {
 	statement = strings.ReplaceAll(statement, "{SCOPE}", "(SELECT number FROM {P}_scopes WHERE key = @1)")
 	statement = strings.ReplaceAll(statement, "{P}", s.prefix)
 	if s.dialect == SQLite {
-		statement = strings.ReplaceAll(statement, "{AMONG@2}", "IN (SELECT value FROM json_each(@2))")
 		return strings.ReplaceAll(statement, "@", "?")
 	}
-	statement = strings.ReplaceAll(statement, "{AMONG@2}", "= ANY(string_to_array(@2, ',')::bigint[])")
 	return strings.ReplaceAll(statement, "@", "$")
 }
 
-// among is the value of the parameter of {AMONG@2}.
+// among is the list of numbers in the statements of amongSQLite and amongPostgreSQL.
 func (s *Store) among(numbers []int64) string {
 	out := make([]byte, 0, 8*len(numbers)+2)
 	if s.dialect == SQLite {

@@ -61,7 +61,7 @@ CREATE TABLE IF NOT EXISTS recollect_notes_vectors (
 	kind   bigint NOT NULL,
 	seq    bigint NOT NULL,
 	vector bytea NOT NULL,
-	PRIMARY KEY (scope, model, kind, seq)
+	PRIMARY KEY (scope, kind, seq, model)
 );
 
 INSERT INTO recollect_notes_schema (version) VALUES (1) ON CONFLICT DO NOTHING;

@@ -57,7 +57,7 @@ CREATE TABLE IF NOT EXISTS recollect_notes_vectors (
 	kind   INTEGER NOT NULL,
 	seq    INTEGER NOT NULL,
 	vector BLOB NOT NULL,
-	PRIMARY KEY (scope, model, kind, seq)
+	PRIMARY KEY (scope, kind, seq, model)
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO recollect_notes_schema (version) VALUES (1) ON CONFLICT DO NOTHING;
