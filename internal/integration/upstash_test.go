@@ -124,6 +124,12 @@ func inBase64(v any) any {
 			list[i] = inBase64(v[i])
 		}
 		return list
+	case map[any]any: // RESP3 has maps; REST has names and values in turn
+		list := []any{}
+		for name, value := range v {
+			list = append(list, inBase64(name), inBase64(value))
+		}
+		return list
 	}
 	return v
 }

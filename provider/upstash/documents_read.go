@@ -7,77 +7,61 @@ import (
 	"io/fs"
 )
 
-// Read returns the document of key. An absent document costs a second command, which tells it from a hash of another shape.
+// Read returns the document of key with one HGETALL, which tells a missing key from a hash of another shape.
 func (d *Documents) Read(ctx context.Context, key string) (content []byte, version string, err error) {
 	if err := accept(ctx, "read", key); err != nil {
 		return nil, "", err
 	}
-	fields, err := d.fields(ctx, key)
+	result, _, err := d.client.run(ctx, "read", command{"HGETALL", d.prefix + key})
+	if isWrongType(err) {
+		return nil, "", d.wrongType(ctx, key)
+	}
 	if err != nil {
 		return nil, "", err
 	}
-	if fields == nil {
+	fields, err := parseFields(result)
+	if err != nil {
+		return nil, "", badReply("read", err)
+	}
+	if len(fields) == 0 {
 		return nil, "", failed("read", fmt.Errorf("document %q: %w", key, fs.ErrNotExist))
 	}
-	return decode(fields.content), fields.version, nil
+	stored, hasContent := fields[contentField]
+	version = fields[versionField]
+	if !hasContent || version == "" {
+		return nil, "", failed("read", &ShapeError{Key: key, Found: foundHash})
+	}
+	return decode(stored), version, nil
 }
 
-type fields struct{ content, version string }
-
-// fields returns what is stored under key, nil when the key does not exist.
-func (d *Documents) fields(ctx context.Context, key string) (*fields, error) {
-	stored, err := d.readFields(ctx, key)
-	if err != nil || stored != nil {
-		return stored, err
-	}
-	kind, err := d.kind(ctx, key)
-	if err != nil || kind == "none" {
+// parseFields reads a hash: names and values in turn.
+func parseFields(r reply) (map[string]string, error) {
+	parts, err := r.list()
+	if err != nil {
 		return nil, err
 	}
-	// It was created in between, or has another shape.
-	if stored, err = d.readFields(ctx, key); err != nil || stored != nil {
-		return stored, err
+	if len(parts)%2 != 0 {
+		return nil, fmt.Errorf("%w: a hash of %d parts", ErrBadReply, len(parts))
 	}
-	return nil, failed("read", &ShapeError{Key: key, Found: found(kind)})
-}
-
-// readFields returns nil unless both fields are there.
-func (d *Documents) readFields(ctx context.Context, key string) (*fields, error) {
-	result, _, err := d.client.run(ctx, "read", command{"HMGET", d.prefix + key, contentField, versionField})
-	if isWrongType(err) {
-		kind, err := d.kind(ctx, key)
-		if err != nil {
+	fields := make(map[string]string, len(parts)/2)
+	for i := 0; i < len(parts); i += 2 {
+		name, err1 := parts[i].must()
+		value, err2 := parts[i+1].must()
+		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
 		}
-		return nil, failed("read", &ShapeError{Key: key, Found: found(kind)})
+		fields[name] = value
 	}
-	if err != nil {
-		return nil, err
-	}
-	stored, err := parseFields(result)
-	if err != nil {
-		return nil, badReply("read", err)
-	}
-	return stored, nil
+	return fields, nil
 }
 
-func parseFields(r reply) (*fields, error) {
-	values, err := r.list()
+// wrongType returns the error for a key that is no hash, with its type.
+func (d *Documents) wrongType(ctx context.Context, key string) error {
+	kind, err := d.kind(ctx, key)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(values) != 2 {
-		return nil, fmt.Errorf("%w: %d values for two fields", ErrBadReply, len(values))
-	}
-	content, hasContent, err := values[0].text()
-	if err != nil {
-		return nil, err
-	}
-	version, _, err := values[1].text()
-	if err != nil || !hasContent || version == "" {
-		return nil, err
-	}
-	return &fields{content: content, version: version}, nil
+	return failed("read", &ShapeError{Key: key, Found: found(kind)})
 }
 
 func (d *Documents) kind(ctx context.Context, key string) (string, error) {

@@ -302,7 +302,7 @@ func TestACancelledCallReturnsAtOnce(t *testing.T) {
 	require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
 	_, _, err = d.Read(ctx, key)
 	require.ErrorIs(t, err, context.Canceled)
-	assert.Zero(t, s.count("HMGET"))
+	assert.Zero(t, s.count("HGETALL"))
 }
 
 func TestTheWaitBetweenAttemptsEndsWithTheContext(t *testing.T) {
@@ -358,6 +358,33 @@ func TestAScanThatIsNoneIsAnError(t *testing.T) {
 		`["` + zero + `",["` + b64("other:"+key) + `"]]`, `["` + zero + `",["` + b64(key) + `"]]`, `["` + b64("x") + `",[]]`} {
 		s.next("SCAN", says(200, `{"result":`+result+`}`))
 		_, _, err := d.List(t.Context(), "", 1)
+		require.ErrorIs(t, err, upstash.ErrBadReply, "%s", result)
+	}
+}
+
+// TestAReadIsOneCommand guards against putting together what was there at different times: a document that comes and goes in between would look
+// like a key of another shape.
+func TestAReadIsOneCommand(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := s.documents(t)
+	_, _, err := d.Read(t.Context(), key)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	s.set(stored(key), map[string]string{"version": "r1", "other": "x", "content": "x"})
+	content, version, err := d.Read(t.Context(), key)
+	require.NoError(t, err)
+	assert.Equal(t, "x r1", string(content)+" "+version)
+	assert.Len(t, s.log, 2)
+}
+
+func TestAHashThatIsNoneIsAnError(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := s.documents(t)
+	name, value := b64("content"), b64("x")
+	for _, result := range []string{"null", `["` + name + `"]`, `["` + name + `",null]`, `[null,"` + value + `"]`, `["` + name + `",1]`, "{}", `"` + name + `"`} {
+		s.next("HGETALL", says(200, `{"result":`+result+`}`))
+		_, _, err := d.Read(t.Context(), key)
 		require.ErrorIs(t, err, upstash.ErrBadReply, "%s", result)
 	}
 }

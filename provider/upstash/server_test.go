@@ -235,13 +235,10 @@ func (s *server) do(command []string) any {
 	defer s.mu.Unlock()
 	name, args := command[0], command[1:]
 	switch {
-	case name == "HMGET" && len(args) >= 2:
-		return s.hmget(args[0], args[1:])
+	case name == "HGETALL" && len(args) == 1:
+		return s.hgetall(args[0])
 	case name == "HGET" && len(args) == 2:
-		if list, ok := s.hmget(args[0], args[1:]).([]any); ok {
-			return list[0]
-		}
-		return wrongType
+		return s.hget(args[0], args[1])
 	case name == "TYPE" && len(args) == 1:
 		return s.kind(args[0])
 	case name == "EVAL" && len(args) >= 3 && args[1] == "1":
@@ -270,18 +267,27 @@ func (s *server) do(command []string) any {
 	return syntax(command)
 }
 
-func (s *server) hmget(key string, fields []string) any {
+func (s *server) hgetall(key string) any {
 	hash, ok := s.values[key].(map[string]string)
 	if !ok && s.values[key] != nil {
 		return wrongType
 	}
-	list := make([]any, len(fields))
-	for i, field := range fields {
-		if value, ok := hash[field]; ok {
-			list[i] = value
-		}
+	list := []any{}
+	for field, value := range hash {
+		list = append(list, field, value)
 	}
 	return list
+}
+
+func (s *server) hget(key, field string) any {
+	hash, ok := s.values[key].(map[string]string)
+	if !ok && s.values[key] != nil {
+		return wrongType
+	}
+	if value, ok := hash[field]; ok {
+		return value
+	}
+	return nil
 }
 
 func (s *server) kind(key string) any {
