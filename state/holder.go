@@ -1,10 +1,10 @@
 package state
 
 import (
-	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"slices"
+	"sync/atomic"
 )
 
 // holder identifies a hold of a lock; 0 is none.
@@ -12,123 +12,131 @@ import (
 // The function that Update calls receives no context, so only its goroutine tells that it runs inside an Update, and Go
 // has no name for a goroutine that costs less than a commit. So run calls fn through functions that spell the holder, one
 // for each hexadecimal digit, and holdersOnStack, asked only where somebody must wait, finds their entries on its caller's
-// stack. That costs nanoseconds where nobody waits, needs no unsafe code, and never takes one goroutine for another.
-// Numbers are random rather than counted by session, since a stack may bear holders of several sessions.
+// stack. That costs nanoseconds where nobody waits, needs no unsafe code, and never takes one goroutine for another: two
+// holders are the same only if 16 million others came and went while one of them stayed.
 type holder uint32
 
 const (
 	digitBits = 4
-	digits    = 32 / digitBits
+	digits    = 6
 )
 
-func newHolder() holder { return holder(rand.Uint32() | 1) }
+// lastHolder counts the holders of all sessions, since a stack may bear those of several.
+var lastHolder atomic.Uint32
+
+func newHolder() holder {
+	for {
+		if h := lastHolder.Add(1) % (1 << (digits * digitBits)); h != 0 {
+			return holder(h)
+		}
+	}
+}
 
 // run calls fn with h spelled on the stack, the lowest digit outermost.
-func (h holder) run(fn func()) {
-	number := uint32(h)
-	spellerOf(number, digits)(number>>digitBits, digits-1, fn)
-}
+func (h holder) run(fn func()) { spell(uint32(h), digits, fn) }
 
-// speller spells its own digit, then the lowest left digits of rest, and then calls fn.
-type speller func(rest uint32, left int, fn func())
-
-// spellerOf returns the speller of the lowest digit of number, or done when no digit is left. It is no table, because a
-// table could not refer to functions that refer to it.
-func spellerOf(number uint32, left int) speller {
+// spell calls fn below the spellers of left digits of number. The calls are static, so that fn need not escape.
+func spell(number uint32, left int, fn func()) {
 	if left == 0 {
-		return done
+		fn()
+		return
 	}
+	rest, left := number>>digitBits, left-1
 	switch number % (1 << digitBits) {
 	case 0x0:
-		return spell0
+		spell0(rest, left, fn)
 	case 0x1:
-		return spell1
+		spell1(rest, left, fn)
 	case 0x2:
-		return spell2
+		spell2(rest, left, fn)
 	case 0x3:
-		return spell3
+		spell3(rest, left, fn)
 	case 0x4:
-		return spell4
+		spell4(rest, left, fn)
 	case 0x5:
-		return spell5
+		spell5(rest, left, fn)
 	case 0x6:
-		return spell6
+		spell6(rest, left, fn)
 	case 0x7:
-		return spell7
+		spell7(rest, left, fn)
 	case 0x8:
-		return spell8
+		spell8(rest, left, fn)
 	case 0x9:
-		return spell9
+		spell9(rest, left, fn)
 	case 0xA:
-		return spellA
+		spellA(rest, left, fn)
 	case 0xB:
-		return spellB
+		spellB(rest, left, fn)
 	case 0xC:
-		return spellC
+		spellC(rest, left, fn)
 	case 0xD:
-		return spellD
+		spellD(rest, left, fn)
 	case 0xE:
-		return spellE
+		spellE(rest, left, fn)
+	case 0xF:
+		spellF(rest, left, fn)
 	}
-	return spellF
 }
-
-func done(_ uint32, _ int, fn func()) { fn() }
 
 // The spellers differ in nothing but their entries, so they must stay functions of their own.
 
 //go:noinline
-func spell0(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spell0(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spell1(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spell1(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spell2(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spell2(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spell3(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spell3(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spell4(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spell4(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spell5(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spell5(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spell6(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spell6(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spell7(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spell7(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spell8(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spell8(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spell9(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spell9(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spellA(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spellA(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spellB(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spellB(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spellC(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spellC(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spellD(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spellD(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spellE(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spellE(rest uint32, left int, fn func()) { spell(rest, left, fn) }
 
 //go:noinline
-func spellF(rest uint32, left int, fn func()) { spellerOf(rest, left)(rest>>digitBits, left-1, fn) }
+func spellF(rest uint32, left int, fn func()) { spell(rest, left, fn) }
+
+var spellers = [...]func(rest uint32, left int, fn func()){
+	spell0, spell1, spell2, spell3, spell4, spell5, spell6, spell7,
+	spell8, spell9, spellA, spellB, spellC, spellD, spellE, spellF,
+}
 
 // entries holds where each digit's speller begins.
 var entries = func() (all [1 << digitBits]uintptr) {
-	for digit := range all {
-		all[digit] = reflect.ValueOf(spellerOf(uint32(digit), 1)).Pointer()
+	for digit, speller := range spellers {
+		all[digit] = reflect.ValueOf(speller).Pointer()
 	}
 	return all
 }()
@@ -144,7 +152,7 @@ func holdersOnStack() []holder {
 		var frame runtime.Frame
 		frame, more = frames.Next()
 		digit := slices.Index(entries[:], frame.Entry)
-		if digit < 0 {
+		if digit < 0 || frame.Func == nil { // what is inlined into a speller shares its entry, and has no Func
 			continue
 		}
 		number = number<<digitBits | uint32(digit)
