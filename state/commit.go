@@ -142,9 +142,8 @@ func (s *Session) ready(ctx context.Context, h holder) error {
 	if err := s.acquire(ctx, &s.writing, h); err != nil {
 		return err
 	}
-	err := s.settle(ctx)
-	s.release(&s.writing)
-	if err != nil {
+	defer s.release(&s.writing)
+	if err := s.settle(ctx); err != nil {
 		return err
 	}
 	s.mu.Lock()

@@ -18,15 +18,27 @@ func (s *Session) acquire(ctx context.Context, l *lock, h holder) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("state: %w", err)
 	}
+	if s.tryAcquire(l, h) {
+		return nil
+	}
+	mine := holdersOnStack() // takes microseconds, and so not the mutex
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l.held != 0 {
-		if err := s.wait(ctx, l, holdersOnStack()); err != nil {
-			return err
-		}
+	if err := s.wait(ctx, l, mine); err != nil {
+		return err
 	}
 	l.held = h
 	return nil
+}
+
+func (s *Session) tryAcquire(l *lock, h holder) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.held != 0 {
+		return false
+	}
+	l.held = h
+	return true
 }
 
 // wait returns nil when nobody holds l. mine are the holders that the caller would keep waiting. It gives up the mutex

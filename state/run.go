@@ -165,10 +165,16 @@ func (s *Session) enter(ctx context.Context, h holder) error {
 		}
 		return err
 	}
+	ready := false
+	defer func() {
+		if !ready { // or the store panicked
+			s.release(&s.gate)
+		}
+	}()
 	if err := s.ready(ctx, h); err != nil {
-		s.release(&s.gate)
 		return err
 	}
+	ready = true
 	return nil
 }
 

@@ -3,7 +3,9 @@ package state_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -205,6 +207,47 @@ func TestAnOutcomeThatCannotBeLookedUpStillBlocksTheNextUse(t *testing.T) {
 	require.ErrorIs(t, err, errOutage, "nobody knows yet what is stored")
 	update(t, b.ctx, h, increment)
 	require.Equal(t, 1, get(t, b.ctx, h))
+}
+
+// panicky is a store whose next Read panics when it is told to.
+type panicky struct {
+	*outage
+	panics atomic.Bool
+}
+
+func (p *panicky) Read(ctx context.Context, key string) ([]byte, string, error) {
+	if p.panics.Swap(false) {
+		panic("store")
+	}
+	return p.outage.Read(ctx, key)
+}
+
+func TestAStoreThatPanicsLeavesTheSessionUsable(t *testing.T) {
+	t.Parallel()
+	store := &panicky{outage: newOutage()}
+	b := setUp(t, store)
+	h := counter(t)
+	update(t, b.ctx, h, increment)
+	use := map[string]func(){
+		"update":   func() { _, _ = h.Update(b.ctx, increment) },
+		"get":      func() { _, _ = h.Get(b.ctx) },
+		"step":     func() { _ = step(b.ctx, "step", func(context.Context) error { return nil }) },
+		"turn":     func() { _ = b.session.BeginTurn(b.ctx, "t1") },
+		"reset":    func() { _ = b.session.Reset(b.ctx) },
+		"in write": func() { store.onWrite(func(func() error) error { panic("store") }); _, _ = h.Update(b.ctx, increment) },
+	}
+	for name, call := range use {
+		store.onWrite(func(func() error) error { store.failRead(errOutage); return errOutage })
+		_, err := h.Update(b.ctx, increment)
+		require.ErrorIs(t, err, state.ErrUnknownOutcome)
+		store.panics.Store(name != "in write")
+		require.PanicsWithValue(t, "store", call, name)
+		ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
+		_, err = h.Update(ctx, increment)
+		require.NoError(t, err, "no lock is left behind by %s", name)
+		cancel()
+	}
+	require.Equal(t, 1+len(use), get(t, b.ctx, h))
 }
 
 func TestOpenReportsWhatTheStoreSays(t *testing.T) {
