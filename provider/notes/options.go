@@ -35,8 +35,8 @@ type Options struct {
 	// Embedder makes recall and search look for the meaning, too. nil: words only.
 	Embedder *Embedder
 
-	// Vectors looks up vectors. nil: every vector of the scope is read and compared, which is sensible for up to some ten
-	// thousand notes in a scope; docs/providers/notes.md has the figures.
+	// Vectors looks up vectors. nil: every vector of the scope is read and compared, which is sensible for up to some thousand
+	// notes in a scope; docs/providers/notes.md has the figures.
 	Vectors VectorIndex
 
 	// Now is the clock, for tests. nil: time.Now.
