@@ -72,7 +72,7 @@ func (h *Handle[T]) firstView(raw []byte) (*view, error) {
 		return h.migrated(raw, err)
 	}
 	if err != nil {
-		return nil, &DecodeError{Handle: h.id.name, Reason: explain(err), Err: err}
+		return nil, &DecodeError{Handle: h.id.name, Reason: explain(err) + "; the option state.Migrated can rewrite it", Err: err}
 	}
 	return h.view(raw, value), nil
 }

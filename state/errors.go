@@ -91,7 +91,7 @@ func (e *ValueError) Unwrap() error { return e.Err }
 type DecodeError struct {
 	Handle string // name of the handle; "" for the result of a step
 	Step   string // name of the step whose result it is; "" for a handle
-	Reason string // what is wrong, without the value
+	Reason string // what is wrong, without the value, and what helps
 	Err    error  // the decoder's own error, which may quote the value
 }
 

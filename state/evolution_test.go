@@ -203,6 +203,7 @@ func TestAValueThatNoLongerDecodesIsAnErrorThatNamesIt(t *testing.T) {
 			require.ErrorIs(t, err, state.ErrDecode)
 			require.ErrorContains(t, err, `handle "test.old"`)
 			require.ErrorContains(t, err, c.reason)
+			require.ErrorContains(t, err, "state.Migrated", "it says what helps")
 			require.NotContains(t, err.Error(), secret)
 			require.NotContains(t, err.Error(), "4242")
 			update(t, b.ctx, counter(t), increment)

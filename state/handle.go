@@ -117,8 +117,10 @@ func (h *Handle[T]) Get(ctx context.Context) (T, error) {
 // slice, for example.
 //
 // Updates of a handle run one at a time, in a step or outside, so none is lost. fn may use other handles; its own is an
-// error matching ErrNested, and so are two of a session that would wait for each other. When fn returns an error, which
-// is returned as it is, or panics, or when what it returned is not storable (ErrValue), the value stays as it was.
+// error matching ErrNested, and so are two Updates of a session that would wait for each other. Both are found out by the
+// goroutine that asks: an fn that waits for another goroutine which waits for this Update, or for one of another session
+// that does, waits until a context ends. When fn returns an error, which is returned as it is, or panics, or when what it
+// returned is not storable (ErrValue), the value stays as it was.
 //
 // Errors match those of Get. Outside a step, Update waits for a running one until ctx ends.
 func (h *Handle[T]) Update(ctx context.Context, fn func(T) (T, error)) (T, error) {

@@ -144,7 +144,7 @@ func encodeResult[T any](s *Session, step string, result T) (json.RawMessage, T,
 func replay[T any](s *Session, step string, recorded json.RawMessage) (T, error) {
 	var result T
 	if err := decodeStrictly(recorded, &result); err != nil {
-		return *new(T), &DecodeError{Step: step, Reason: explain(err), Err: err}
+		return *new(T), &DecodeError{Step: step, Reason: explain(err) + "; a new turn runs the step again", Err: err}
 	}
 	s.count(step)
 	return result, nil

@@ -344,6 +344,7 @@ func TestARecordedResultThatNoLongerDecodesIsAnErrorThatNamesTheStep(t *testing.
 		_, err = state.Step(b.ctx, "model", func(context.Context) (int, error) { panic("it is completed") })
 		require.ErrorIs(t, err, state.ErrDecode)
 		require.ErrorContains(t, err, `step "model"`)
+		require.ErrorContains(t, err, "a new turn")
 	}
 	_, err = state.Step(b.ctx, "model", func(context.Context) (string, error) { panic("it is completed") })
 	require.NoError(t, err)

@@ -29,8 +29,8 @@ type Store interface {
 
 // Lister is implemented by a Store that can list its keys. It is for operators: sweeping, exporting, counting.
 type Lister interface {
-	// List returns up to limit keys, without bodies, and the cursor of the next page. The first cursor is "", and a next of
-	// "" means that there are no more; a page may be short or empty before that. The order is not specified. A key that
-	// exists during the whole listing appears at least once.
+	// List returns up to limit keys, without bodies, and the cursor of the next page. A limit below 1 is an error. The first
+	// cursor is "", and a next of "" means that there are no more; a page may be short or empty before that. The order is not
+	// specified. A key that exists during the whole listing appears at least once.
 	List(ctx context.Context, cursor string, limit int) (keys []string, next string, err error)
 }
