@@ -430,6 +430,39 @@ func TestDirNoticesThatItLockedAFolderThatWasRemoved(t *testing.T) {
 	requireFiles(t, root)
 }
 
+func TestDirUsesTheRootThatItOpenedWhereverItIsMoved(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	root, moved, outside := filepath.Join(base, "root"), filepath.Join(base, "moved"), filepath.Join(base, "outside")
+	d := openDir(t, root, nil)
+	version, err := d.Write(t.Context(), testKey, []byte("one"), "")
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(root, moved))
+	require.NoError(t, os.Mkdir(outside, 0o700))
+	require.NoError(t, os.Symlink(outside, root))
+
+	version, err = d.Write(t.Context(), testKey, []byte("two"), version)
+	require.NoError(t, err)
+	_, err = d.Write(t.Context(), otherKey, []byte("new"), "")
+	require.NoError(t, err)
+	requireFile(t, "two", filepath.Join(moved, testKey, testFile))
+	requireFile(t, "new", filepath.Join(moved, otherKey, testFile))
+	require.NoError(t, d.Delete(t.Context(), testKey, version))
+	requireFiles(t, moved, otherKey)
+	requireFiles(t, outside)
+}
+
+func TestDirReportsARootThatWasRemoved(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), "root")
+	d := openDir(t, root, nil)
+	require.NoError(t, os.Remove(root))
+	_, err := d.Write(t.Context(), testKey, []byte("one"), "")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotErrorIs(t, err, ErrConflict)
+	require.NotErrorIs(t, err, ErrUnknownOutcome)
+}
+
 func TestDirSurvivesFoldersThatComeAndGo(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -86,7 +86,8 @@ func (u *Updater) Erase(ctx context.Context, key string) error {
 	})
 }
 
-// onlyUnknown returns err if it leaves the outcome open: whatever fails next, the caller must not take it for a failure of the whole.
+// onlyUnknown returns err if it leaves the outcome open: whatever fails next, the caller must not take it for a failure of
+// the whole.
 func onlyUnknown(err error) error {
 	if errors.Is(err, ErrUnknownOutcome) {
 		return err
