@@ -94,7 +94,7 @@ func (s *Store) scan(ctx context.Context, node pipeliner, from uint64, count int
 	found, next := page.Val()
 	result := &scanned{run: parseInfo(info.Val())["run_id"], next: next}
 	for _, name := range found {
-		if key := strings.TrimPrefix(name, s.prefix); filememory.CheckKey(key) == nil {
+		if key, ours := strings.CutPrefix(name, s.prefix); ours && filememory.CheckKey(key) == nil {
 			result.keys = append(result.keys, key)
 		}
 	}
