@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -15,33 +14,34 @@ import (
 // decodeCheckpoint returns the document in a stored checkpoint, and whose it is. The error matches ErrMalformed or
 // ErrNewerFormat.
 func decodeCheckpoint(content []byte) (*document, ID, error) {
-	if err := checkHead(content); err != nil {
+	if !utf8.Valid(content) {
+		return nil, ID{}, fmt.Errorf("%w: not valid UTF-8", ErrMalformed)
+	}
+	if !json.Valid(content) {
+		return nil, ID{}, fmt.Errorf("%w: not a JSON object", ErrMalformed)
+	}
+	o, err := splitObject(content)
+	if err != nil {
+		return nil, ID{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	if err := o.checkHead(); err != nil {
 		return nil, ID{}, err
 	}
-	d, id, err := decodeDocument(content)
+	d, id, err := o.document()
 	if err != nil {
 		return nil, ID{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return d, id, nil
 }
 
-// checkHead looks at format and version before anything else, since another version may mean something else by the rest.
-func checkHead(content []byte) error {
-	if !utf8.Valid(content) {
-		return fmt.Errorf("%w: not valid UTF-8", ErrMalformed)
-	}
-	var head struct {
-		Format  string
-		Version json.Number
-	}
-	if err := json.Unmarshal(content, &head); err != nil {
-		return fmt.Errorf("%w: not a JSON object with a format and a version", ErrMalformed)
-	}
-	if head.Format != checkpointFormat {
+// checkHead takes format and version before anything else, since another version may mean something else by the rest.
+func (o *object) checkHead() error {
+	var format string
+	if o.take("format", &format) != nil || format != checkpointFormat {
 		return fmt.Errorf("%w: its format is not %q", ErrMalformed, checkpointFormat)
 	}
-	version, err := head.Version.Int64()
-	if err != nil || version < 1 {
+	var version int64
+	if o.take("version", &version) != nil || version < 1 {
 		return fmt.Errorf("%w: its version is not a positive integer", ErrMalformed)
 	}
 	if version > checkpointVersion {
@@ -50,17 +50,11 @@ func checkHead(content []byte) error {
 	return nil
 }
 
-func decodeDocument(content []byte) (*document, ID, error) {
-	o, err := splitObject(content)
-	if err != nil {
-		return nil, ID{}, err
-	}
+// document takes the rest of a checkpoint.
+func (o *object) document() (*document, ID, error) {
 	d, id := &document{}, ID{}
-	var updatedAt, format string
-	var version int
-	err = errors.Join(
-		o.take("format", &format),
-		o.take("version", &version),
+	var updatedAt string
+	err := errors.Join(
 		o.take("session", &id.Session),
 		o.take("node", &id.Node),
 		o.take("commit", &d.commit),
@@ -79,42 +73,6 @@ func decodeDocument(content []byte) (*document, ID, error) {
 	}
 	d.extra = o.members
 	return d, id, errors.Join(id.check(), checkText("commit", d.commit))
-}
-
-// object is a JSON object whose known members are taken out one by one; what is left is kept for the next write.
-type object struct{ members []member }
-
-// splitObject returns the members of a JSON object in their order. A name that comes twice is an error: nobody knows
-// which one counts.
-func splitObject(raw []byte) (*object, error) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
-		return nil, errors.New("not a JSON object")
-	}
-	o := &object{}
-	seen := map[string]bool{}
-	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			return nil, err
-		}
-		m := member{name: name.(string)}
-		if err := decoder.Decode(&m.raw); err != nil {
-			return nil, err
-		}
-		if seen[m.name] {
-			return nil, fmt.Errorf("the member %q comes twice", m.name)
-		}
-		seen[m.name] = true
-		o.members = append(o.members, m)
-	}
-	if _, err := decoder.Token(); err != nil {
-		return nil, err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the JSON object")
-	}
-	return o, nil
 }
 
 func (o *object) has(name string) bool {

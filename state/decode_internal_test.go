@@ -51,7 +51,7 @@ func isFormatError(err error) bool {
 // TestTheFormatDoesNotDrift: what this build writes is, byte by byte, what the build that wrote the sample wrote.
 func TestTheFormatDoesNotDrift(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"full.json", "child.json"} {
+	for _, name := range []string{"full.json", "child.json", "seeded.json"} {
 		content, err := os.ReadFile(filepath.Join("testdata/v1", name))
 		require.NoError(t, err)
 		d, id, err := decodeCheckpoint(content)
