@@ -44,6 +44,8 @@ func testAudit(t *testing.T, pg *server.Postgres) {
 	}
 	clients.Wait()
 	p.CutWith(nil)
+	pool.SetMaxIdleConns(0) // one that was cut after its last reply would fail once more
+	pool.SetMaxIdleConns(connections)
 	requireFullPool(t, pool)
 
 	unknown := 0

@@ -62,7 +62,8 @@ func (p *Proxy) Address() string { return p.listener.Addr().String() }
 // Cuts returns how many connections were cut so far.
 func (p *Proxy) Cuts() int { return int(p.cuts.Load()) }
 
-// CutWith asks plan for the fate of each connection accepted from now on; nil lets it live. A nil plan cuts nothing more.
+// CutWith asks plan for the fate of each connection accepted from now on; a nil Cut lets it live. A nil plan
+// ends that for all connections.
 func (p *Proxy) CutWith(plan func() *Cut) {
 	if plan == nil {
 		p.plan.Store(nil)
@@ -184,7 +185,7 @@ func (h *half) Write(data []byte) (int, error) {
 		return 0, errCut
 	}
 	left := h.limit - h.passed
-	if h.limit == 0 || int64(len(data)) < left {
+	if h.limit == 0 || h.proxy.plan.Load() == nil || int64(len(data)) < left {
 		h.passed += int64(len(data))
 		return h.to.Write(data)
 	}

@@ -92,3 +92,14 @@ func TestATrapCutsOnce(t *testing.T) {
 	require.Equal(t, "SECRET", say(t, dial(t, p), "secret"))
 	require.Equal(t, 1, p.Cuts())
 }
+
+func TestANilPlanSparesTheConnectionsThatWereToBeCut(t *testing.T) {
+	t.Parallel()
+	p := proxy.Start(t, echo(t))
+	p.CutWith(func() *proxy.Cut { return &proxy.Cut{After: 8, Direction: proxy.Request} })
+	conn := dial(t, p)
+	require.Equal(t, "HELLO", say(t, conn, "hello"))
+	p.CutWith(nil)
+	require.Equal(t, "HELLO", say(t, conn, "hello"))
+	require.Equal(t, "HELLO", say(t, conn, "hello"))
+}
