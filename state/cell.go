@@ -67,7 +67,7 @@ func viewOf[T any](h *Handle[T], c *cell) (*view, error) {
 // firstView decodes the JSON of a stored value, or what the migration makes of it.
 func (h *Handle[T]) firstView(raw []byte) (*view, error) {
 	value := new(T)
-	err := decodeStrictly(raw, value)
+	err := decodeWhole(h.codec.shape, raw, value)
 	if err != nil && h.migrate != nil {
 		return h.migrated(raw, err)
 	}
@@ -83,7 +83,7 @@ func (h *Handle[T]) migrated(raw []byte, cause error) (*view, error) {
 		return nil, &DecodeError{Handle: h.id.name, Reason: "its migration failed", Err: err}
 	}
 	value := new(T)
-	if err := decodeStrictly(next, value); err != nil {
+	if err := decodeWhole(h.codec.shape, next, value); err != nil {
 		return nil, &DecodeError{Handle: h.id.name, Reason: "after its migration: " + explain(err), Err: err}
 	}
 	return h.view(slices.Clone(next), value), nil

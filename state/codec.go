@@ -93,6 +93,9 @@ func explain(err error) string {
 		}
 		return fmt.Sprintf("a JSON %s at %s where the type has %s", what, kind.Field, kind.Type)
 	}
+	if errors.Is(err, errNarrow) {
+		return "the type has " + errNarrow.Error()
+	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return "the type does not know the member " + name
 	}

@@ -129,11 +129,16 @@ func genericJSON(v reflect.Value) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return generic(raw)
+}
+
+// generic decodes JSON as maps, slices and json.Numbers.
+func generic(raw []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
-	var generic any
-	err = decoder.Decode(&generic)
-	return generic, err
+	var value any
+	err := decoder.Decode(&value)
+	return value, err
 }
 
 // encoded returns v as the encoder sees it inside a larger value: by its address where it has one.

@@ -71,9 +71,10 @@
 // # Evolution
 //
 // Values whose handle a build does not define stay as they are, and so do members of the checkpoint that it does not
-// know. A value that its type cannot hold completely, because it has another kind or members that the type lacks, is an
-// error that names the handle; give the handle a migration (Migrated). A field that is added needs none. A checkpoint of
-// a newer format version is refused and not touched. Samples of every released format are in testdata, for good.
+// know. A value that its type cannot hold completely, because it has another kind, members that the type lacks, a longer
+// array or more digits, is an error that names the handle; give the handle a migration (Migrated). So removing a field
+// needs one, and adding a field does not. A checkpoint of a newer format version is refused and not touched. Samples of
+// every released format are in testdata, for good.
 //
 // # Failure modes
 //

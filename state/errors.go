@@ -87,7 +87,8 @@ func (e *ValueError) Is(target error) bool { return target == ErrValue }
 func (e *ValueError) Unwrap() error { return e.Err }
 
 // DecodeError reports a stored value or step result that the program's type cannot hold completely: of another kind, or
-// with members that the type does not know. The stored value stays; a migration reads it (see Migrated).
+// with members that the type does not know, a longer array or more digits. The stored value stays; a migration reads it
+// (see Migrated).
 type DecodeError struct {
 	Handle string // name of the handle; "" for the result of a step
 	Step   string // name of the step whose result it is; "" for a handle

@@ -193,6 +193,8 @@ func TestAValueThatNoLongerDecodesIsAnErrorThatNamesIt(t *testing.T) {
 		"number out of range":       {`4242`, reader[int8](), "a JSON number where the type has int8"},
 		"other kind below":          {`{"ID":5}`, reader[incident](), "a JSON number at ID where the type has string"},
 		"a member that was removed": {`{"ID":"x","Secret":"hunter2"}`, reader[incident](), `the member "Secret"`},
+		"a longer array":            {`{"Kids":[{"Last":[1,2,3,4]}]}`, reader[narrow](), "a shorter array"},
+		"a number of more digits":   {`{"Load":4242.123456789}`, reader[narrow](), "fewer digits"},
 		"custom":                    {`"hunter2"`, reader[failingDecode](), "does not fit"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,6 +211,26 @@ func TestAValueThatNoLongerDecodesIsAnErrorThatNamesIt(t *testing.T) {
 			update(t, b.ctx, counter(t), increment)
 			require.Contains(t, b.stored(t), `"test.old":`+c.stored, "it stays")
 		})
+	}
+}
+
+// narrow is what encoding/json would decode by leaving something out.
+type narrow struct {
+	Kids []narrow
+	Last [3]int
+	Load float32
+}
+
+func TestAValueThatAnArrayCanHoldIsRead(t *testing.T) {
+	t.Parallel()
+	for stored, want := range map[string]narrow{
+		`{"Last":[1,2]}`:                     {Last: [3]int{1, 2, 0}},
+		`{"kids":null,"Last":null}`:          {},
+		`{"Load":0.1,"Kids":[{"Load":1e2}]}`: {Load: 0.1, Kids: []narrow{{Load: 100}}},
+	} {
+		b, err := load(t, strings.Replace(sample(t, "v1/full.json"), `"opsbot.visits":12`, `"test.old":`+stored, 1))
+		require.NoError(t, err)
+		require.Equal(t, want, get(t, b.ctx, define(t, "test.old", zero[narrow])), stored)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ type shape struct {
 	ptrOpaque bool // a pointer to it has; the encoder uses that where the value is addressable
 	simple    bool // a bool or an integer: every value of it is JSON
 	plain     bool // an assignment copies everything: no pointer, slice, map, interface or channel inside
+	narrow    bool // decoding may leave out the end of an array or digits of a number without an error
 	exact     bool // a value that inspect accepts comes back from JSON as it was, and as a deep copy
 	fields    []field
 	elem, key *shape
@@ -75,6 +77,7 @@ func (s *shapes) build(t reflect.Type) *shape {
 	case reflect.Pointer, reflect.Slice, reflect.Array:
 		made.elem = s.build(t.Elem())
 	}
+	made.narrow = made.isNarrow()
 	made.plain = made.isPlain()
 	made.exact = made.isExact()
 	return made
@@ -131,6 +134,20 @@ func (s *shape) encodesItself(v reflect.Value) bool {
 }
 
 func isInteger(t reflect.Type) bool { return t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr }
+
+// isNarrow reports whether the type has an array or a float32 anywhere. What a recursive type has is found where the
+// recursion ends, above.
+func (s *shape) isNarrow() bool {
+	switch s.typ.Kind() {
+	case reflect.Array, reflect.Float32:
+		return true
+	case reflect.Struct:
+		return slices.ContainsFunc(s.fields, func(f field) bool { return f.shape.narrow })
+	case reflect.Map, reflect.Pointer, reflect.Slice:
+		return s.elem.narrow
+	}
+	return false
+}
 
 // isPlain reports whether assigning a value copies all of it. Strings and times cannot be changed in place.
 func (s *shape) isPlain() bool {

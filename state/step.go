@@ -143,7 +143,7 @@ func encodeResult[T any](s *Session, step string, result T) (json.RawMessage, T,
 // replay returns the recorded result of a step.
 func replay[T any](s *Session, step string, recorded json.RawMessage) (T, error) {
 	var result T
-	if err := decodeStrictly(recorded, &result); err != nil {
+	if err := decodeWhole(s.shapes.of(reflect.TypeFor[T]()), recorded, &result); err != nil {
 		return *new(T), &DecodeError{Step: step, Reason: explain(err) + "; a new turn runs the step again", Err: err}
 	}
 	s.count(step)
