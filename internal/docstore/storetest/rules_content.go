@@ -75,7 +75,7 @@ var contentRules = []Rule{
 		Name: "content-shrinks",
 		Text: "A shorter content replaces a longer one completely.",
 		check: func(p *probe) {
-			version := p.create(key(1), text(p.opts.MaxBytes))
+			version := p.create(key(1), text(min(p.opts.MaxBytes, 1<<20)))
 			p.requireStored(key(1), "short", p.write(key(1), "short", version))
 		},
 	},
