@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/recollect-go/recollect/internal/docstore"
-	"github.com/recollect-go/recollect/internal/integration/linear"
 	"github.com/recollect-go/recollect/internal/integration/proxy"
 	"github.com/recollect-go/recollect/internal/integration/server"
 	"github.com/recollect-go/recollect/provider/redisstore"
@@ -35,15 +34,7 @@ func TestRedisCluster(t *testing.T) {
 			Addrs: addresses, Dialer: thief.dial, MaxRetries: neverRepeats, MaxRedirects: neverRepeats,
 		})
 	}}
-	e := engine{open: stores.open, again: stores.again, loseReply: stores.loseReply}
-	t.Run("document backend", func(t *testing.T) { testBackend(t, e) })
-	t.Run("checkpoint store", func(t *testing.T) { testCheckpoints(t, e) })
-	t.Run("linearizable", func(t *testing.T) {
-		// The masters are the server that TestRedis gives the full plan. Fewer clients keep the search for an order short.
-		history := linear.Record(t.Context(), stores.open(t, processes), linear.Plan{Clients: 8, Keys: 4, Operations: 4000})
-		require.Empty(t, history.Failures())
-		require.NoError(t, history.Check())
-	})
+	exercise(t, engine{open: stores.open, again: stores.again, loseReply: stores.loseReply})
 }
 
 // redisStores opens stores, each on a client and on a prefix of its own, and remembers where they are.
