@@ -38,9 +38,9 @@ func PerTurn() HandleOption {
 }
 
 // Migrated has migrate rewrite a stored value that T cannot hold completely, because it is of another kind or has members
-// that T does not know, as after a field was removed. migrate receives the stored JSON, which it may keep and change, and returns JSON for T. It must be
-// quick, deterministic and free of side effects: it runs again whenever the value is loaded, until an Update stores the
-// new form.
+// that T does not know, as after a field was removed. migrate receives the stored JSON, which it may keep and change, and
+// returns JSON for T. It must be quick, deterministic and free of side effects: it runs again whenever the value is
+// loaded, until an Update stores the new form.
 func Migrated(migrate func(old json.RawMessage) (json.RawMessage, error)) HandleOption {
 	return func(o *handleOptions) { o.migrate = migrate }
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"time"
+
+	"github.com/recollect-go/recollect/internal/docstore"
 )
 
 // DefaultSweepLimit is how many keys one call of Sweep lists.
@@ -36,7 +38,7 @@ type SweepReport struct {
 	Next       string   // cursor of the next page; "" when there is none
 	Checked    int      // checkpoints that were read
 	Deleted    int      // checkpoints that were idle, and are gone
-	Unreadable []string // keys of checkpoints that are malformed or of a newer format, and stay
+	Unreadable []string // keys of checkpoints that are malformed, of a newer format or over the store's limit, and stay
 }
 
 // Sweep deletes the sessions of one page of keys whose last commit is longer than IdleFor ago. To sweep a store, call it
@@ -94,14 +96,17 @@ func (o *SweepOptions) sweepKey(ctx context.Context, store Store, key string, re
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if errors.Is(err, docstore.ErrTooLarge) {
+		o.skip(ctx, key, report, err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	report.Checked++
 	d, _, err := decodeCheckpoint(content)
 	if err != nil {
-		report.Unreadable = append(report.Unreadable, key)
-		o.Logger.LogAttrs(ctx, slog.LevelWarn, "checkpoint not swept", slog.String("key", key), slog.Any("error", err))
+		o.skip(ctx, key, report, err)
 		return nil
 	}
 	if o.Now().Sub(d.updatedAt) <= o.IdleFor {
@@ -116,4 +121,9 @@ func (o *SweepOptions) sweepKey(ctx context.Context, store Store, key string, re
 	}
 	report.Deleted++
 	return nil
+}
+
+func (o *SweepOptions) skip(ctx context.Context, key string, report *SweepReport, why error) {
+	report.Unreadable = append(report.Unreadable, key)
+	o.Logger.LogAttrs(ctx, slog.LevelWarn, "checkpoint not swept", slog.String("key", key), slog.Any("error", why))
 }

@@ -80,6 +80,23 @@ func TestASweepLeavesAloneWhatItDoesNotUnderstand(t *testing.T) {
 	require.Len(t, keys, 4)
 }
 
+func TestASweepGoesOnBehindADocumentOverTheStoresLimit(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	large, err := state.Dir(root, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, large.Close()) })
+	s := stamped(t, large, "large", 2*time.Hour)
+	update(t, s.Context(t.Context()), define(t, "test.text", zero[string]), func(string) (string, error) { return strings.Repeat("x", 2000), nil })
+	stamped(t, large, "small", 2*time.Hour)
+
+	small, err := state.Dir(root, &state.DirOptions{MaxBytes: 1000})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, small.Close()) })
+	report := sweep(t, small, "", 0)
+	require.Equal(t, &state.SweepReport{Checked: 1, Deleted: 1, Unreadable: []string{key(t, s.ID())}}, report)
+}
+
 // racing is a store in which a session commits between the sweep's look and its delete.
 type racing struct {
 	*state.MemoryStore
