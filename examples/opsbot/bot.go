@@ -66,7 +66,8 @@ func newBot(c *config, out io.Writer) (_ *bot, err error) {
 	return b, nil
 }
 
-// openStores opens the folders of memory and state, and makes the slots: the profile of one person and the workspace of one tenant.
+// openStores opens the folders of memory and state, and makes the slots: the profile of one person and the workspace of one
+// tenant.
 func (b *bot) openStores(c *config) error {
 	profile, err := profileScope(c.profileScope)
 	if err != nil {
@@ -120,7 +121,8 @@ func profileScope(name string) (scope.Resolver, error) {
 	return nil, fmt.Errorf("-profile-scope %q: want tenant-principal, principal or static:NAME", name)
 }
 
-// parseCaller returns the principal of TENANT/USER. In a real agent it comes from the identity system, never from what somebody types.
+// parseCaller returns the principal of TENANT/USER. In a real agent it comes from the identity system, never from what
+// somebody types.
 func parseCaller(text string) (*scope.Principal, error) {
 	tenant, user, found := strings.Cut(strings.TrimSpace(text), "/")
 	if !found || tenant == "" || user == "" {

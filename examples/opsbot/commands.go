@@ -29,8 +29,8 @@ const maxLine = 1 << 20
 
 var errQuit = errors.New("quit")
 
-// converse finishes the turn that a killed process has left, and handles the lines of in until /quit, its end, or that of ctx. What fails is
-// reported, and the conversation goes on.
+// converse finishes the turn that a killed process has left, and handles the lines of in until /quit, its end, or that of
+// ctx. What fails is reported, and the conversation goes on.
 func (b *bot) converse(ctx context.Context, in io.Reader) error {
 	b.report(b.finish(ctx))
 	lines, readErr := readLines(ctx, in)

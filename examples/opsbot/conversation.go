@@ -25,8 +25,8 @@ type stored struct {
 
 const storedVersion = 1
 
-// conversation is a session of memory and the checkpoints that hold it. Whatever changes it runs as a step, which commits the snapshot together
-// with the state that the step has changed.
+// conversation is a session of memory and the checkpoints that hold it. Whatever changes it runs as a step, which commits
+// the snapshot together with the state that the step has changed.
 type conversation struct {
 	memory *memory.Session
 	state  *state.Session
@@ -65,7 +65,8 @@ func (b *bot) finish(ctx context.Context) error {
 	return b.turn(ctx, id, nil)
 }
 
-// restore returns the memory session that is attached to a checkpoint, or a new one, and takes over the caller that goes with it.
+// restore returns the memory session that is attached to a checkpoint, or a new one, and takes over the caller that goes
+// with it.
 func (b *bot) restore(ctx context.Context, name string, checkpoint *state.Session) (session *memory.Session, resumed bool, err error) {
 	options := &memory.SessionOptions{
 		ID: name, Summarize: b.summarize,

@@ -1,5 +1,5 @@
-// Command opsbot is an on-call assistant in a terminal. It remembers people and teams over sessions, and keeps the incident of a session
-// in checkpoints, so that it can be killed at any time and resumed.
+// Command opsbot is an on-call assistant in a terminal. It remembers people and teams over sessions, and keeps the
+// incident of a session in checkpoints, so that it can be killed at any time and resumed.
 //
 //	go run ./examples/opsbot
 //

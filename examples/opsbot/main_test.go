@@ -175,3 +175,16 @@ func TestABadLineIsReportedAndTheConversationGoesOn(t *testing.T) {
 	assert.Contains(t, out, "That number is out of range.")
 	assert.Contains(t, out, "I see no memory that helps")
 }
+
+func TestArgumentsThatAreNotJSONReachTheToolAsText(t *testing.T) {
+	t.Parallel()
+	for arguments, want := range map[string]string{
+		`{"id":"INC-1"}`: `{"id":"INC-1"}`,
+		``:               `{}`,
+		"\n":             `{}`,
+		`{"id":`:         `"{\"id\":"`,
+		"id: \xff":       `"id: \ufffd"`,
+	} {
+		require.Equal(t, want, string(callInput(arguments)), "%q", arguments)
+	}
+}

@@ -180,9 +180,12 @@ func decodeChat(answer []byte) (*Reply, error) {
 	return reply, nil
 }
 
-// callInput returns the arguments as JSON. A model may write anything; what is not JSON becomes a JSON string, which the tool
-// then refuses with an error that the model sees.
+// callInput returns the arguments as JSON. Some servers send nothing where a tool takes none. A model may write anything;
+// what is not JSON becomes a JSON string, which the tool then refuses with an error that the model sees.
 func callInput(arguments string) json.RawMessage {
+	if strings.TrimSpace(arguments) == "" {
+		return json.RawMessage("{}")
+	}
 	if json.Valid([]byte(arguments)) {
 		return json.RawMessage(arguments)
 	}

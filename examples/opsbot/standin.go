@@ -58,7 +58,8 @@ func named(member string) func([]string) (any, error) {
 
 func nothing([]string) (any, error) { return map[string]any{}, nil }
 
-// Reply calls a tool when a rule fits the last delivery, reports what tools returned, and otherwise answers from the memories in view.
+// Reply calls a tool when a rule fits the last delivery, reports what tools returned, and otherwise answers from the
+// memories in view.
 func (standIn) Reply(_ context.Context, r *Prompt) (*Reply, error) {
 	if len(r.Messages) == 0 {
 		return &Reply{Text: "Nothing was asked."}, nil

@@ -23,8 +23,8 @@ func (b *bot) deliver(ctx context.Context, line string) error {
 	return b.turn(ctx, uuid.NewString(), []memory.Message{memory.UserMessage(line)})
 }
 
-// turn begins the turn, or resumes it when it is the one that was interrupted, and answers it. A turn that fails is given up: what was said
-// stays in the history, and nothing is captured.
+// turn begins the turn, or resumes it when it is the one that was interrupted, and answers it. A turn that fails is given
+// up: what was said stays in the history, and nothing is captured.
 func (b *bot) turn(ctx context.Context, id string, input []memory.Message) error {
 	if err := b.conversation.state.BeginTurn(ctx, id); err != nil {
 		return err
@@ -105,8 +105,8 @@ func (b *bot) ask(ctx context.Context, turn *memory.OpenTurn) (done bool, err er
 	return len(reply.Calls) == 0, nil
 }
 
-// runPending runs the tool calls that have no result yet, each as a step: its result and what it has changed in the state are committed
-// together.
+// runPending runs the tool calls that have no result yet, each as a step: its result and what it has changed in the state
+// are committed together.
 func (b *bot) runPending(ctx context.Context, turn *memory.OpenTurn) error {
 	for _, call := range turn.Pending() {
 		result, err := step(ctx, b, fmt.Sprintf("tool at %d", len(turn.View())), func(ctx context.Context) (memory.ToolResultPart, error) {
