@@ -78,17 +78,6 @@ func freePort(t testing.TB) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-// dialable is a readiness check: something accepts connections at address.
-func dialable(address string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		if err != nil {
-			return err
-		}
-		return conn.Close()
-	}
-}
-
 // folder returns a new folder that the test's own user and only it can use, removed when the test ends.
 func folder(t testing.TB, name string) string {
 	t.Helper()
