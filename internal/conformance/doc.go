@@ -4,7 +4,7 @@
 //	go test ./internal/conformance
 //	VECTORS_DIR=/path/to/other/vectors go test ./internal/conformance
 //
-// testdata holds the recorded cases, unchanged. With VECTORS_DIR the files of that folder take their place: the same names and schema, other
+// testdata holds the recorded cases, unchanged. A relative VECTORS_DIR is one of the module's root. With VECTORS_DIR the files of that folder take their place: the same names and schema, other
 // cases. A file is a JSON array of {name, input, want} or {name, input, wantError: {code}}. Names repeat, so that a subtest's name begins
 // with the position of its case.
 //

@@ -76,6 +76,9 @@ func (b bundle) test(t *testing.T) {
 func (b bundle) load(t *testing.T) (vectors []vector, builtIn bool) {
 	dir := os.Getenv(vectorsDir)
 	builtIn = dir == ""
+	if !builtIn && !filepath.IsAbs(dir) {
+		dir = filepath.Join("..", "..", dir)
+	}
 	if builtIn {
 		dir = "testdata"
 	}
