@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -13,15 +12,8 @@ import (
 // without a word.
 type inspector struct {
 	shapes *shapes
-	probe  bool        // also call every MarshalJSON, to find the one that fails
-	above  []reference // what the places between the root and the current one refer to
-}
-
-// reference is what a pointer, map or slice refers to.
-type reference struct {
-	kind   reflect.Kind
-	target uintptr
-	length int // of a slice
+	probe  bool  // also call every MarshalJSON, to find the one that fails
+	above  trail // what the places between the root and the current one refer to
 }
 
 // inspect returns the first problem of v in a depth-first walk, or nil.
@@ -101,20 +93,16 @@ func (in *inspector) inspectReference(s *shape, v reflect.Value) *problem {
 
 // inside calls walk, which goes into what v refers to, unless v is already inside that, or too deep.
 func (in *inspector) inside(v reflect.Value, walk func() *problem) *problem {
-	r := reference{kind: v.Kind(), target: v.Pointer()}
-	if r.kind == reflect.Slice {
-		r.length = v.Len()
-	}
-	if slices.Contains(in.above, r) {
+	r := referenceOf(v)
+	if in.above.has(r) {
 		return problemOf("the value contains itself")
 	}
-	if len(in.above) == maxDepth {
+	if in.above.depth() == maxDepth {
 		return tooDeep()
 	}
-	in.above = append(in.above, r)
-	found := walk()
-	in.above = in.above[:len(in.above)-1]
-	return found
+	in.above.push(r)
+	defer in.above.pop(r)
+	return walk()
 }
 
 func (in *inspector) inspectTarget(s *shape, v reflect.Value) *problem {

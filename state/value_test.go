@@ -162,10 +162,17 @@ func TestAValueThatJSONWouldLoseIsRefusedWithItsPath(t *testing.T) {
 	selfish[1] = selfish
 	loop := map[string]any{}
 	loop["loop"] = map[string]any{"again": loop}
+	far := linked(50)
+	end := far
+	for end.Next != nil {
+		end = end.Next
+	}
+	end.Next = far.Next
 	round := &Chain{Link: 1}
 	round.Chain = round
 	for name, run := range map[string]func(*testing.T){
 		"NaN":                           refused(math.NaN(), ""),
+		"cycle far below":               refused(far, strings.TrimSuffix(strings.Repeat("Next.", 50), ".")),
 		"embedded cycle":                refused(round, "Chain"),
 		"embedded own encoding":         refused(tagging{}, "failing"),
 		"deep value":                    refused(nested(9001), strings.Repeat("[0]", 333)+"[…"),
