@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { leak.Main(m) }
 
 // TestConversations guards that notes finds more than plain BM25, and prints by how much.
 func TestConversations(t *testing.T) {
-	conversations, err := Load(*set)
+	conversations, skipped, err := Load(*set)
 	require.NoError(t, err)
 	require.NotEmpty(t, conversations)
 
@@ -34,7 +34,7 @@ func TestConversations(t *testing.T) {
 	ours, floor := newReport(), newReport()
 	for i := range conversations {
 		c := &conversations[i]
-		key := keyOf(c.ID)
+		key := keyOf(i, c.ID)
 		ids := index(t, store, key, c)
 		provider := attach(t, store)
 		baseline := NewBaseline(c.Turns)
@@ -45,11 +45,11 @@ func TestConversations(t *testing.T) {
 			ours.took(time.Since(began))
 			require.NoError(t, err)
 			ours.add(q, turnsOf(found, ids))
-			ours.recall(t, provider, key, fmt.Sprintf("%s %d", c.ID, n), q.Text)
+			ours.recall(t, provider, key, fmt.Sprintf("question %d", n), q.Text)
 		}
 	}
-	t.Logf("%s\n\nplain BM25 (floor)\n%s\nnotes\n%s%s", *set, floor, ours, ours.costs())
-	for _, k := range []int{5, 10, 20, 50} {
+	t.Logf("%s: %d conversations; %v\n\nplain BM25 (floor)\n%s\nnotes\n%s%s", *set, len(conversations), skipped, floor, ours, ours.costs())
+	for _, k := range Depths {
 		require.GreaterOrEqual(t, ours.total.Any(k), floor.total.Any(k), "any@%d", k)
 	}
 	require.Greater(t, ours.total.Recall(10), floor.total.Recall(10))
@@ -82,7 +82,7 @@ func index(t *testing.T, store *notes.Store, key string, c *Conversation) map[st
 	t.Helper()
 	drafts := make([]notes.Draft, len(c.Turns))
 	for i, turn := range c.Turns {
-		text := turn.Text
+		text := strings.TrimSpace(turn.Text)
 		if turn.Caption != "" {
 			text = strings.TrimSpace(text + " (" + turn.Caption + ")")
 		}
@@ -110,8 +110,9 @@ func turnsOf(found *notes.Found, ids map[string]string) (turns []string) {
 	return turns
 }
 
-func keyOf(name string) string {
-	sum := sha256.Sum256([]byte(name))
+// keyOf returns the key of the conversation in a place of the set. Names may occur twice.
+func keyOf(place int, name string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", place, name))
 	return "memscope1_" + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
