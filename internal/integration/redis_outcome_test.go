@@ -14,6 +14,7 @@ import (
 
 	"github.com/recollect-go/recollect/internal/docstore"
 	"github.com/recollect-go/recollect/internal/integration/server"
+	"github.com/recollect-go/recollect/provider/redisstore"
 )
 
 // shortOf returns a client whose replies the thief can steal; it repeats a command up to retries times.
@@ -153,6 +154,25 @@ func TestRedisRefusalIsNoUnknownOutcome(t *testing.T) {
 	require.NotErrorIs(t, err, docstore.ErrConflict)
 	require.NotContains(t, err.Error(), "secret")
 	require.Zero(t, admin.DBSize(t.Context()).Val())
+}
+
+// TestRedisRefusesBeforeItWrites guards that a user who may write but not change the time to live is refused before anything
+// is written: a script that fails half-way would be taken for one that did nothing.
+func TestRedisRefusesBeforeItWrites(t *testing.T) {
+	t.Parallel()
+	address := server.StartRedis(t).Address
+	admin := redisClient(t, address)
+	require.NoError(t, admin.Do(t.Context(), "acl", "setuser", "writer", "on", ">secret", "~*", "+@all", "-persist", "-expire").Err())
+	client := closed(t, redis.NewClient(&redis.Options{Addr: address, Username: "writer", Password: "secret"}))
+	for name, ttl := range map[string]time.Duration{"persist": 0, "expire": time.Hour} {
+		store, err := redisstore.New(client, &redisstore.Options{TTL: ttl})
+		require.NoError(t, err)
+		_, err = store.Write(t.Context(), keyOf(name), []byte("a"), "")
+		require.ErrorContains(t, err, "NOPERM")
+		require.NotErrorIs(t, err, docstore.ErrUnknownOutcome)
+		require.NotErrorIs(t, err, docstore.ErrConflict)
+		require.Zero(t, admin.DBSize(t.Context()).Val(), "it was written")
+	}
 }
 
 // TestRedisForgottenScriptsAreSentAgain guards a server that was restarted or whose scripts were flushed.

@@ -42,16 +42,18 @@ end
 
 var (
 	// writeScript takes content, expected version, time to live in seconds, new version. The version that it is about to
-	// write can only be there when the same call was carried out before.
+	// write can only be there when the same call was carried out before. A script that fails half-way is not undone, so the
+	// right to the second command is asked before the first one (Redis 7 and Valkey tell).
 	writeScript = newScript(readVersion + `
 if current == ARGV[4] then return {'done'} end
 if current ~= ARGV[2] then return {'conflict', current} end
-redis.call('HSET', KEYS[1], 'content', ARGV[1], 'version', ARGV[4])
-if ARGV[3] == '0' then
-  redis.call('PERSIST', KEYS[1])
-else
-  redis.call('EXPIRE', KEYS[1], ARGV[3])
+local keep = {'PERSIST', KEYS[1]}
+if ARGV[3] ~= '0' then keep = {'EXPIRE', KEYS[1], ARGV[3]} end
+if redis.acl_check_cmd and not redis.acl_check_cmd(unpack(keep)) then
+  return redis.error_reply('NOPERM this user may not run ' .. keep[1])
 end
+redis.call('HSET', KEYS[1], 'content', ARGV[1], 'version', ARGV[4])
+redis.call(unpack(keep))
 return {'done'}
 `)
 
