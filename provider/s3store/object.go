@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -122,7 +123,7 @@ func (s *Store) getOnce(ctx context.Context, name string) (*object, error) {
 		return nil, err
 	}
 	defer out.Body.Close()
-	if err := s.checkObject(out); err != nil {
+	if err := s.checkObject(name, out); err != nil {
 		return nil, err
 	}
 	content, err := readAll(out.Body, aws.ToInt64(out.ContentLength), s.maxBytes)
@@ -147,7 +148,7 @@ func (s *Store) checkETag(ctx context.Context, name string, found *object) error
 }
 
 // checkObject refuses an object before its content is read.
-func (s *Store) checkObject(out *s3.GetObjectOutput) error {
+func (s *Store) checkObject(name string, out *s3.GetObjectOutput) error {
 	if size := aws.ToInt64(out.ContentLength); size > s.maxBytes {
 		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, size, s.maxBytes)
 	}
@@ -158,7 +159,7 @@ func (s *Store) checkObject(out *s3.GetObjectOutput) error {
 	case "", "identity", "aws-chunked": // the last is how a client sent it, which some stores keep
 		return nil
 	default:
-		return &ShapeError{Found: fmt.Sprintf("encoded as %q", encoding)}
+		return &ShapeError{Key: strings.TrimPrefix(name, s.prefix), Found: fmt.Sprintf("encoded as %q", encoding)}
 	}
 }
 

@@ -21,7 +21,7 @@ type Options struct {
 	// Prefix is the folder of all documents, without slashes around it. "" means recollect. Documents and checkpoints belong
 	// in folders of their own, so that a listing of one kind is free of the other.
 	Prefix string
-	// MaxBytes is the size of the largest document that is read or written. 0 means 16 MiB.
+	// MaxBytes is the size of the largest document that is read or written, at least 47. 0 means 16 MiB.
 	MaxBytes int64
 	// ConditionalDelete removes documents by a DeleteObject with If-Match, where the default leaves tombstones. Set it for
 	// Amazon S3, and elsewhere only if the store documents that it compares and deletes in one step.
@@ -48,8 +48,8 @@ func (o *Options) check() error {
 	if err := checkPrefix(o.Prefix); err != nil {
 		problems = append(problems, fmt.Errorf("prefix %w", err))
 	}
-	if o.MaxBytes < 0 {
-		problems = append(problems, fmt.Errorf("MaxBytes %d is negative", o.MaxBytes))
+	if o.MaxBytes < int64(tombstoneSize) {
+		problems = append(problems, fmt.Errorf("MaxBytes %d is less than the %d of a tombstone", o.MaxBytes, tombstoneSize))
 	}
 	return errors.Join(problems...)
 }

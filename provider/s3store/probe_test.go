@@ -100,7 +100,7 @@ func TestNewCleansUpAfterAnEndedContext(t *testing.T) {
 
 func TestNewListsEveryProblem(t *testing.T) {
 	t.Parallel()
-	_, err := New(t.Context(), nil, "", &Options{Prefix: "/a", MaxBytes: -1})
+	_, err := New(t.Context(), nil, "", &Options{Prefix: "/a", MaxBytes: 46}) // less than a tombstone, which could not be read
 	for _, want := range []string{"client is missing", "bucket is missing", "prefix", "MaxBytes"} {
 		require.ErrorContains(t, err, want)
 	}

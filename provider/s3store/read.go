@@ -13,12 +13,8 @@ func (s *Store) Read(ctx context.Context, key string) (content []byte, version s
 		return nil, "", err
 	}
 	found, err := s.get(ctx, s.prefix+key)
-	var shape *ShapeError
-	switch {
-	case errors.Is(err, errAbsent), err == nil && isTombstone(found.content):
+	if errors.Is(err, errAbsent) || err == nil && isTombstone(found.content) {
 		return nil, "", failed("read", fmt.Errorf("document %q: %w", key, fs.ErrNotExist))
-	case errors.As(err, &shape):
-		shape.Key = key
 	}
 	if err != nil {
 		return nil, "", failed("read", err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/recollect-go/recollect/filememory"
 )
 
 // torn is a surprise: the content of one moment with the ETag of an earlier one.
@@ -92,5 +94,43 @@ func TestReadRefusesUnannouncedSize(t *testing.T) {
 		})
 		_, _, err := store.Read(t.Context(), key)
 		require.ErrorIs(t, err, want)
+	}
+}
+
+// TestTooLargeIsThatOfEveryStore guards that a sweep, which knows no engine, can go on past a document over the limit.
+func TestTooLargeIsThatOfEveryStore(t *testing.T) {
+	t.Parallel()
+	h := newHostile(t, nil)
+	store := h.open(t, &Options{MaxBytes: 100})
+	h.objects[name] = stored{content: make([]byte, 101), etag: `"0123-2"`}
+	_, _, err := store.Read(t.Context(), key)
+	require.ErrorIs(t, err, filememory.ErrDocumentOversized)
+}
+
+// TestShapeErrorsNameTheKey guards every call that meets an object which is not a document.
+func TestShapeErrorsNameTheKey(t *testing.T) {
+	t.Parallel()
+	h := newHostile(t, nil)
+	store := h.open(t, nil)
+	encoded := func(e *exchange) {
+		e.Header().Set("Content-Encoding", "br")
+		sendObject(e, stored{content: []byte("b"), etag: `"0123-2"`})
+	}
+	ofTombstonesSize := func(e *exchange) { sendObject(e, stored{content: newTombstone(), etag: `"0123-2"`}) }
+	calls := map[string]func() error{
+		"read":   func() error { _, _, err := store.Read(t.Context(), key); return err },
+		"write":  func() error { _, err := store.Write(t.Context(), key, nil, ""); return err },
+		"delete": func() error { return store.Delete(t.Context(), key, "") },
+	}
+	surprises := map[string][]func(*exchange){
+		"read":   {encoded},
+		"write":  {answers(http.StatusPreconditionFailed, codePrecondition), ofTombstonesSize, encoded},
+		"delete": {ofTombstonesSize, encoded},
+	}
+	for what, call := range calls {
+		h.surprise(surprises[what]...)
+		var shape *ShapeError
+		require.ErrorAs(t, call(), &shape, what)
+		require.Equal(t, key, shape.Key, what)
 	}
 }

@@ -22,10 +22,10 @@ type Store struct {
 }
 
 // New returns a store in bucket, which must exist. It tries the store's conditions on an object of its own under the
-// prefix, which it removes: about ten requests, so make a Store once. The error lists every problem of the arguments, or
-// tells what the store does wrong; a store that ignores a condition is an error matching ErrUnconditional. The client's
-// credentials need s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket; without the last one a missing object
-// is not told from a forbidden one.
+// prefix, which it removes: eight requests, eleven with ConditionalDelete, so make a Store once. The error lists every
+// problem of the arguments, or tells what the store does wrong; a store that ignores a condition is an error matching
+// ErrUnconditional. The client's credentials need s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket; without
+// the last one a missing object is not told from a forbidden one.
 func New(ctx context.Context, client *s3.Client, bucket string, opts *Options) (*Store, error) {
 	options := opts.withDefaults()
 	problems := []error{options.check()}
