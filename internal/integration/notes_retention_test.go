@@ -56,6 +56,45 @@ func testNotesRetention(t *testing.T, d database) {
 		require.Equal(t, []string{"Replaced.", "New."}, allNotes(t, store, keyOf("scope")))
 	})
 
+	t.Run("a note that has expired and is not deleted yet stands in for no new one", func(t *testing.T) {
+		var c clock
+		store, _ := d.notes(t, &notes.Options{Now: c.now})
+		key := keyOf("backlog")
+		drafts := make([]notes.Draft, 203)
+		for i := range drafts {
+			// More than one change deletes; the last ones expire last and are there the longest.
+			drafts[i] = notes.Draft{Text: fmt.Sprint("Fact ", i), Expires: c.now().Add(time.Minute + time.Duration(i)*time.Millisecond)}
+		}
+		added, err := store.Add(t.Context(), key, drafts...)
+		require.NoError(t, err)
+		c.pass(time.Hour)
+		again, err := store.Add(t.Context(), key, notes.Draft{Text: "Fact 202"})
+		require.NoError(t, err)
+		require.True(t, again[0].Added)
+		require.Equal(t, []string{"Fact 202"}, allNotes(t, store, key))
+		_, err = store.Replace(t.Context(), key, added[201].ID, "Changed.", "")
+		require.ErrorIs(t, err, notes.ErrNoNote, "what has expired is not found")
+		require.Equal(t, []string{"Fact 202"}, allNotes(t, store, key))
+	})
+
+	t.Run("a fact is not given up for one that has expired", func(t *testing.T) {
+		var c clock
+		store, _ := d.notes(t, &notes.Options{Now: c.now})
+		key := keyOf("backlog of replacements")
+		kept := addFacts(t, store, key, "Kept.")[0]
+		drafts := make([]notes.Draft, 102)
+		for i := range drafts {
+			drafts[i] = notes.Draft{Text: fmt.Sprint("Fact ", i), Expires: c.now().Add(time.Minute + time.Duration(i)*time.Millisecond)}
+		}
+		_, err := store.Add(t.Context(), key, drafts...)
+		require.NoError(t, err)
+		c.pass(time.Hour)
+		id, err := store.Replace(t.Context(), key, kept, "Fact 101", "")
+		require.NoError(t, err)
+		require.Equal(t, kept, id)
+		require.Equal(t, []string{"Fact 101"}, allNotes(t, store, key))
+	})
+
 	t.Run("over the cap, a note is refused", func(t *testing.T) {
 		store, _ := d.notes(t, &notes.Options{MaxNotes: 2})
 		key := keyOf("refuse")

@@ -100,10 +100,19 @@ func (c *change) addAll(drafts []prepared) ([]Added, error) {
 	return added, c.makeRoom(first)
 }
 
-// find returns the number of the note of an origin, if there is one.
+// find returns the number of the note of an origin, if there is one. One that has expired is deleted: what is stored now must
+// not go with it.
 func (c *change) find(origin string) (seq int64, found bool, err error) {
 	numbers, err := c.numbers(c.sql.byOrigin, origin)
 	if err != nil || len(numbers) == 0 {
+		return 0, false, err
+	}
+	live, err := c.live(numbers)
+	if err != nil {
+		return 0, false, err
+	}
+	if len(live) == 0 {
+		_, err := c.remove(numbers)
 		return 0, false, err
 	}
 	return numbers[0], true, nil
@@ -118,7 +127,10 @@ func (c *change) add(d *prepared) (seq int64, there bool, err error) {
 		return 0, false, err
 	}
 	if inserted == 0 {
-		return c.find(d.origin)
+		if seq, there, err = c.find(d.origin); there || err != nil {
+			return seq, there, err
+		}
+		return c.add(d)
 	}
 	c.scope.lastNote = seq
 	c.scope.count[d.Kind]++

@@ -105,7 +105,7 @@ func (c *change) applyExtraction(e *extraction) error {
 }
 
 func (c *change) applyFact(id string, fact []prepared) error {
-	rows, err := c.rows(c.numbersOf([]string{id}))
+	rows, err := c.live(c.numbersOf([]string{id}))
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,11 @@ func (c *change) rows(numbers []int64) ([]row, error) {
 	return collect(c.ctx, c.tx, c.sql.read, []any{c.key, c.among(numbers), 0}, scanRow)
 }
 
+// live returns those of them that have not expired.
+func (c *change) live(numbers []int64) ([]row, error) {
+	return collect(c.ctx, c.tx, c.sql.read, []any{c.key, c.among(numbers), c.now}, scanRow)
+}
+
 // expireAtOnce and expireBatch bound how many notes one transaction deletes.
 const (
 	expireAtOnce = 100

@@ -31,7 +31,7 @@ func (c *change) replace(id string, d *prepared, source Source) (string, error) 
 	if !ok {
 		return "", noNote(id)
 	}
-	rows, err := c.rows([]int64{seq})
+	rows, err := c.live([]int64{seq})
 	if err != nil {
 		return "", err
 	}

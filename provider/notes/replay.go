@@ -79,7 +79,7 @@ func (c *change) record(operation string, ids []string, text string, keep int64)
 	if len(numbers) != len(ids) {
 		return false, nil
 	}
-	rows, err := c.rows(numbers)
+	rows, err := c.live(numbers)
 	if err != nil || len(rows) != len(ids) {
 		return false, err
 	}
