@@ -2,6 +2,8 @@ package integration_test
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +12,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// hooked is a connector that calls a function before it connects.
+type hooked struct {
+	driver.Connector
+	before func()
+}
+
+func (h hooked) Connect(ctx context.Context) (driver.Conn, error) {
+	h.before()
+	return h.Connector.Connect(ctx)
+}
 
 func testNotesSchema(t *testing.T, d database) {
 	t.Run("many processes may create the tables at once", func(t *testing.T) {
@@ -25,6 +38,23 @@ func testNotesSchema(t *testing.T, d database) {
 			})
 		}
 		racers.Wait()
+	})
+
+	t.Run("tables that appear while they are looked at are not taken for wrong ones", func(t *testing.T) {
+		tables := newNoteTables()
+		other := d.open(t)
+		connected := 0
+		db := sql.OpenDB(hooked{d.connector, func() {
+			if connected++; connected == 2 {
+				d.notesIn(t, other, tables, nil)
+			}
+		}})
+		t.Cleanup(func() { require.NoError(t, db.Close()) })
+		db.SetMaxIdleConns(-1) // each statement connects
+		store, err := notes.New(db, d.notesDialect(), &notes.Options{Tables: tables})
+		require.NoError(t, err)
+		require.NoError(t, store.EnsureSchema(t.Context()))
+		require.Greater(t, connected, 2)
 	})
 
 	t.Run("the printed schema is accepted", func(t *testing.T) {

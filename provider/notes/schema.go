@@ -148,6 +148,10 @@ INSERT INTO {P}_schema (version) VALUES (1) ON CONFLICT DO NOTHING`
 // are never changed. Any number of processes may do so at once. Where the tables exist, no right to create one is needed.
 func (s *Store) EnsureSchema(ctx context.Context) error {
 	err := s.CheckSchema(ctx)
+	if errors.Is(err, ErrSchema) && !missing(err) {
+		// The tables were looked at one by one, and somebody may have created them meanwhile: all at once.
+		err = s.CheckSchema(ctx)
+	}
 	if !missing(err) {
 		return err
 	}
