@@ -125,6 +125,47 @@ func TestRedisRecreatedAfterDeleteIsUnknown(t *testing.T) {
 	requireContent(t, other, key, []byte("c"))
 }
 
+// TestRedisCreateIsNotRepeated guards that a document which was created, whose reply was lost, and that another client then
+// deleted, does not come back: the repeated create would find its condition met.
+func TestRedisCreateIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	address := server.StartRedis(t).Address
+	other := openRedis(t, redisClient(t, address))
+	thief := &replyThief{}
+	store := openRedis(t, shortOf(t, address, thief, 3))
+	key := keyOf("deleted meanwhile")
+	create(t, store, keyOf("its script is known"), nil)
+
+	thief.after = func() {
+		_, ours, err := other.Read(context.Background(), key)
+		if err == nil {
+			err = other.Delete(context.Background(), key, ours)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	thief.steal(1)
+	_, err := store.Write(t.Context(), key, []byte("erased"), "")
+	require.ErrorIs(t, err, docstore.ErrUnknownOutcome)
+	require.NotErrorIs(t, err, docstore.ErrConflict)
+	_, _, err = other.Read(t.Context(), key)
+	require.ErrorIs(t, err, fs.ErrNotExist, "what was erased is back")
+}
+
+// TestRedisLostReplyToACreateIsReadBack guards that a create which is not repeated still learns that it happened.
+func TestRedisLostReplyToACreateIsReadBack(t *testing.T) {
+	t.Parallel()
+	address := server.StartRedis(t).Address
+	thief := &replyThief{}
+	store := openRedis(t, shortOf(t, address, thief, 3))
+	key := keyOf("created once")
+	create(t, store, keyOf("its script is known"), nil)
+	thief.steal(1)
+	version := create(t, store, key, []byte("a"))
+	require.Equal(t, version, requireContent(t, store, key, []byte("a")))
+}
+
 // TestRedisUnreachableServerIsNoUnknownOutcome guards that a write that was never sent is a plain failure.
 func TestRedisUnreachableServerIsNoUnknownOutcome(t *testing.T) {
 	t.Parallel()

@@ -10,12 +10,16 @@ import (
 // did not happen is told from one that may have, through whatever the client does about retries and redirects.
 type sending struct {
 	text  string
+	once  bool         // never sent again
 	times atomic.Int32 // abandoned, or how often the call was sent
 }
 
 const abandoned = -1
 
-var errAbandoned = errors.New("call was abandoned before it was sent")
+var (
+	errAbandoned = errors.New("call was abandoned before it was sent")
+	errOnce      = errors.New("call had no answer that counts, and is not sent again")
+)
 
 // MarshalBinary is called by the client (encoding.BinaryMarshaler) while it writes the command.
 func (s *sending) MarshalBinary() ([]byte, error) {
@@ -23,6 +27,9 @@ func (s *sending) MarshalBinary() ([]byte, error) {
 		times := s.times.Load()
 		if times == abandoned {
 			return nil, errAbandoned
+		}
+		if times > 0 && s.once {
+			return nil, errOnce
 		}
 		if s.times.CompareAndSwap(times, times+1) {
 			return []byte(s.text), nil

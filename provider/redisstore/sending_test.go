@@ -24,6 +24,19 @@ func TestSendingAbandonedTooLateMayHaveBeenSent(t *testing.T) {
 	require.False(t, s.repeated())
 }
 
+// TestSendingOnceIsNotSentAgain guards that only a call which certainly was not carried out gets another sending.
+func TestSendingOnceIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	s := &sending{once: true}
+	send(t, s)
+	_, err := s.MarshalBinary()
+	require.ErrorIs(t, err, errOnce)
+	require.False(t, s.repeated())
+	require.False(t, s.abandon())
+	s.retract()
+	send(t, s)
+}
+
 // TestSendingRetractedOnceIsUnsent guards that only a call that was sent exactly once can be taken back: an earlier one
 // may have been carried out.
 func TestSendingRetractedOnceIsUnsent(t *testing.T) {

@@ -19,7 +19,9 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, expected 
 		return "", failed("write", fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(content), maxBytes))
 	}
 	version = newVersion()
-	c := &call{operation: "write", key: key, expected: expected, sent: &sending{text: version},
+	// A create must not be repeated: when the first was carried out and somebody deleted the document since, nothing tells
+	// the second that it comes too late, and what was deleted would be back.
+	c := &call{operation: "write", key: key, expected: expected, sent: &sending{text: version, once: expected == ""},
 		carriedOut: func(stored string) bool { return stored == version }}
 	reply, err := s.run(ctx, writeScript, key, c.sent, encode(content), expected, s.ttl)
 	if err := s.outcome(ctx, c, reply, err); err != nil {
