@@ -95,6 +95,28 @@ func testNotesRetention(t *testing.T, d database) {
 		require.Equal(t, []string{"Fact 101"}, allNotes(t, store, key))
 	})
 
+	t.Run("what has expired makes room before anything else has to", func(t *testing.T) {
+		var c clock
+		db, tables := d.open(t), newNoteTables()
+		store := d.notesIn(t, db, tables, &notes.Options{MaxNotes: 300, WhenFull: notes.DropUtterances, Now: c.now})
+		key := keyOf("expired room")
+		addNotes(t, store, key, notes.Utterance, "Live.")
+		drafts := make([]notes.Draft, 299)
+		for i := range drafts {
+			drafts[i] = notes.Draft{Text: fmt.Sprint("Short-lived ", i), Expires: c.now().Add(time.Minute)}
+		}
+		_, err := store.Add(t.Context(), key, drafts...)
+		require.NoError(t, err)
+		c.pass(time.Hour)
+		for i := range drafts {
+			drafts[i] = notes.Draft{Text: fmt.Sprint("Lasting ", i)}
+		}
+		_, err = store.Add(t.Context(), key, drafts...)
+		require.NoError(t, err)
+		require.Equal(t, 300, rowsOf(t, db, tables)["notes"])
+		require.Equal(t, "Live.", allNotes(t, store, key)[0])
+	})
+
 	t.Run("over the cap, a note is refused", func(t *testing.T) {
 		store, _ := d.notes(t, &notes.Options{MaxNotes: 2})
 		key := keyOf("refuse")

@@ -90,15 +90,20 @@ func (c *change) expire(limit int) error {
 	return err
 }
 
-// makeRoom deletes the oldest utterances while there are too many notes, if that is the policy. Notes from number first on
-// were just added, and are not deleted for themselves.
+// makeRoom deletes, while there are too many notes, those that have expired and then, if that is the policy, the oldest
+// utterances. Notes from number first on were just added, and are not deleted for themselves.
 func (c *change) makeRoom(first int64) error {
-	total := c.scope.count[Fact] + c.scope.count[Utterance]
-	over := total - int64(c.opts.MaxNotes)
-	if c.opts.MaxNotes == 0 || over <= 0 || c.scope.lastNote < first {
+	if c.over() <= 0 || c.scope.lastNote < first {
 		return nil
 	}
-	full := &LimitError{Limit: ErrFull, Size: int(total), Max: c.opts.MaxNotes}
+	if err := c.expire(int(c.over())); err != nil {
+		return err
+	}
+	over := c.over()
+	if over <= 0 {
+		return nil
+	}
+	full := &LimitError{Limit: ErrFull, Size: c.opts.MaxNotes + int(over), Max: c.opts.MaxNotes}
 	if c.opts.WhenFull != DropUtterances {
 		return full
 	}
@@ -111,6 +116,14 @@ func (c *change) makeRoom(first int64) error {
 	}
 	_, err = c.remove(oldest)
 	return err
+}
+
+// over returns how many notes there are too many, if that is positive.
+func (c *change) over() int64 {
+	if c.opts.MaxNotes == 0 {
+		return 0
+	}
+	return c.scope.count[Fact] + c.scope.count[Utterance] - int64(c.opts.MaxNotes)
 }
 
 // Expire deletes what has expired under the key. Nothing that has expired is shown, also before; call it for scopes in which
