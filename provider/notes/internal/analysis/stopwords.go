@@ -13,7 +13,8 @@ var stopWords = func() map[string]bool {
 		his how i if in into is isn it its itself just know let like ll made make many may me might more most much must my myself no nor not now of
 		off on once one only or other our ours out over own please re same say says she should so some someone something such tell than that the
 		their theirs them themselves then there these they thing things this those through to too under until up us use used ve very want was we went
-		were what whats when where whether which while who whom whose why will with would you your yours yourself`) {
+		were what whats when where whether which while who whom whose why will with would you your yours yourself
+		aren couldn didn doesn hadn hasn shouldn wasn weren wouldn`) {
 		words[word] = true
 	}
 	return words

@@ -59,6 +59,12 @@ func TestEndingsBehindApostrophesAreNoWords(t *testing.T) {
 	require.Equal(t, Of("a s b").Words, Of("a s b").Words, "an s by itself is one")
 }
 
+func TestNegatedVerbsAreStopWords(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, Question("Ada come").Words, Question("Why didn't Ada come? Couldn’t she? Wasn't she, hasn't she, doesn't she?").Words)
+	require.NotEmpty(t, Question("Who won?").Words, "won is a word")
+}
+
 func TestStopWordsCountInAQuestionOfNothingElse(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, Of("oboe").Words, Question("What is the oboe?").Words)
