@@ -94,5 +94,12 @@ func testNotesVectors(t *testing.T, d database) {
 		other := letters(nil)
 		other.Model = "letters-2"
 		require.Empty(t, searchFacts(t, d.notesIn(t, db, tables, &notes.Options{Embedder: other}), key, "dog"))
+
+		short := letters(nil)
+		short.Dimensions = 3
+		short.Embed = func(ctx, *notes.EmbedRequest) ([][]float32, error) { return [][]float32{{1, 2, 3}}, nil }
+		_, err = d.notesIn(t, db, tables, &notes.Options{Embedder: short}).Search(t.Context(), key, &notes.SearchRequest{Query: "dog", Facts: 1})
+		require.ErrorIs(t, err, notes.ErrEmbedding)
+		require.ErrorContains(t, err, "27 dimensions, not 3", "another length needs another name")
 	})
 }

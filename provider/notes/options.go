@@ -56,7 +56,8 @@ const (
 
 // Embedder turns texts into vectors. Two notes are close in meaning when the cosine of their vectors is large.
 type Embedder struct {
-	// Model names what made a vector. Vectors of another model are not compared; see Store.Reembed.
+	// Model names what made a vector. Vectors of another model are not compared; see Store.Reembed. What changes the vectors,
+	// their length included, makes another model: a search that meets a length that is not Dimensions fails with ErrEmbedding.
 	Model string
 	// Dimensions is how long every vector is.
 	Dimensions int

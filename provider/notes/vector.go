@@ -59,7 +59,8 @@ func (x scan) compare(ctx context.Context, r *NearestRequest) ([]Near, error) {
 			return nil, err
 		}
 		if len(data) != 4*len(r.Vector) {
-			return nil, fmt.Errorf("%w: vector of note %d", ErrMalformed, n.Number)
+			return nil, fmt.Errorf("%w: note %d has a vector of the same model of %d dimensions, not %d: give the Embedder another Model, and call Reembed",
+				ErrEmbedding, n.Number, len(data)/4, len(r.Vector))
 		}
 		n.Score = similarity(r.Vector, data)
 		best.Offer(n)
