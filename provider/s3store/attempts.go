@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
@@ -18,15 +19,39 @@ import (
 type attempts struct {
 	// doubt: an attempt may have been carried out, though the client was not told so.
 	doubt bool
+	// once: after a doubt the request is not sent again.
+	once bool
 }
 
 // watch is an option of one call of the client.
 func (a *attempts) watch(o *s3.Options) {
 	// A store answers so when another request for the same object was faster by a moment; nothing was done.
 	o.Retryer = retry.AddWithErrorCodes(o.Retryer, codeBusy)
+	if a.once {
+		o.Retryer = &retryUnlessInDoubt{Retryer: o.Retryer, seen: a}
+	}
 	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
 		return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("recollect-attempts", a.attempt), middleware.After)
 	})
+}
+
+// retryUnlessInDoubt repeats a request only while it certainly was not carried out.
+type retryUnlessInDoubt struct {
+	aws.Retryer
+	seen *attempts
+}
+
+// IsErrorRetryable is called between two attempts.
+func (r *retryUnlessInDoubt) IsErrorRetryable(err error) bool {
+	return !r.seen.doubt && r.Retryer.IsErrorRetryable(err)
+}
+
+// GetAttemptToken passes on what paces the attempts of an adaptive client (aws.RetryerV2).
+func (r *retryUnlessInDoubt) GetAttemptToken(ctx context.Context) (func(error) error, error) {
+	if paced, ok := r.Retryer.(aws.RetryerV2); ok {
+		return paced.GetAttemptToken(ctx)
+	}
+	return r.GetInitialToken(), nil
 }
 
 // attempt is the last thing before the network: it sees each attempt, and only those that are really sent.

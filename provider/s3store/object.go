@@ -41,7 +41,8 @@ func (s *Store) put(ctx context.Context, name string, content []byte, expected s
 	} else {
 		input.IfMatch = &expected
 	}
-	var seen attempts
+	// A repeated create would bring back a document that was removed in between. A tombstone stops it.
+	seen := attempts{once: expected == "" && s.conditionalDelete}
 	out, err := s.client.PutObject(ctx, input, seen.watch)
 	if err == nil {
 		if etag = aws.ToString(out.ETag); isStrong(etag) {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"syscall"
 	"testing"
 
@@ -158,6 +159,33 @@ func TestDeleteWhoseAnswerIsLost(t *testing.T) {
 		h.surprise(hangsUp, hangsUp, hangsUp)
 		requireUnknown(t, store.Delete(t.Context(), key, version))
 	}
+}
+
+// TestCreateInDoubtIsNotRepeated guards that a document which was created, whose answer was lost, and that another client
+// then deleted, does not come back. A tombstone would stop the repetition; a removed object does not.
+func TestCreateInDoubtIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for _, conditional := range []bool{false, true} {
+		h := newHostile(t, nil)
+		store, other := h.open(t, &Options{ConditionalDelete: conditional}), h.open(t, &Options{ConditionalDelete: conditional})
+		h.surprise(func(e *exchange) {
+			e.proceed(httptest.NewRecorder())
+			if err := other.Delete(e.request.Context(), key, digestOf([]byte("erased"))); err != nil {
+				t.Error(err)
+			}
+			panic(http.ErrAbortHandler)
+		})
+		_, err := store.Write(t.Context(), key, []byte("erased"), "")
+		requireUnknown(t, err)
+		_, _, err = other.Read(t.Context(), key)
+		require.ErrorIs(t, err, fs.ErrNotExist, "what was erased is back")
+	}
+
+	h := newHostile(t, nil)
+	store := h.open(t, &Options{ConditionalDelete: true})
+	h.surprise(answers(http.StatusConflict, codeBusy), loses)
+	write(t, store, "a", "")
+	require.Equal(t, []string{"PUT", "PUT", "GET"}, h.asked(), "a refusal is no doubt, and a lost answer is read back")
 }
 
 // TestVersionsThatMatchMoreThanOneReachNoStore guards headers that would make a write unconditional.
