@@ -24,7 +24,8 @@
 //
 // A driver that says driver.ErrBadConn has promised that nothing was sent, and the statement is sent once more. Drivers
 // have broken that promise, so a repeated write that finds another version looks whether it is its own, and otherwise
-// reports an unknown outcome, never a conflict.
+// reports an unknown outcome, never a conflict. It cannot see that its first attempt created a document which somebody
+// deleted in the moment before the second: behind such a driver, that document is created again.
 //
 // # Durability
 //
