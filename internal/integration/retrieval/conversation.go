@@ -42,7 +42,7 @@ var Categories = map[int]string{1: "multi-hop", 2: "temporal", 3: "open-domain",
 type Skipped struct {
 	Turns     int // without an id, or no turns at all; a session that is no list counts as one
 	Dates     int // of sessions, in another form: the turns are there, without a date
-	Questions int // of the categories that count, or of none, without text or without a turn of the conversation as evidence
+	Questions int // of categories 1 to 4 without text or usable evidence, and what is no question
 	Evidence  int // entries that name no turn of the conversation
 }
 
