@@ -354,7 +354,7 @@ func TestS3RefusesForeignObjects(t *testing.T) {
 	putObject(t, client, &s3.PutObjectInput{Bucket: &bucket, Key: &name, Body: bytes.NewReader(make([]byte, 1001))})
 	_, _, err = store.Read(t.Context(), large)
 	require.ErrorIs(t, err, s3store.ErrTooLarge)
-	require.ErrorContains(t, err, "1001 bytes, at most 1000")
+	require.ErrorContains(t, err, "1001 bytes, over the limit of 1000")
 	_, err = store.Write(t.Context(), keyOf("too large"), make([]byte, 1001), "")
 	require.ErrorIs(t, err, s3store.ErrTooLarge)
 

@@ -22,9 +22,9 @@
 // The client sends a command again when its connection breaks. A script that finds its own token reports success, so a
 // repeated write is applied once. A create is never repeated, since that would bring back a document that was deleted in
 // between. A call whose reply is lost is read back: its token is success, anything else is an error matching
-// filememory.ErrUnknownOutcome. The same error stands for a conflict that a repeated command met, because
-// the first one may have been carried out and overwritten since. Where every attempt was refused it is the price of not
-// knowing; a client with MaxRetries -1 never repeats a command and so never pays it.
+// filememory.ErrUnknownOutcome. The same error stands for a conflict that a repeated command met, because the first one
+// may have been carried out and overwritten since. Where every attempt was refused it is the price of not knowing; a
+// client with MaxRetries -1 never repeats a command and so never pays it.
 //
 // When the context ends, a call returns at once; a command that was already sent goes on in the background until the
 // client's ReadTimeout, so that its connection returns to the pool. Leave ReadTimeout on.

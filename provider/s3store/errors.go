@@ -12,8 +12,8 @@ var (
 	ErrUnconditional = errors.New("store ignores conditions, so that concurrent writers would lose memories")
 	// ErrWeakETag matches the error for an object whose ETag is weak or missing, so that it cannot be replaced safely.
 	ErrWeakETag = errors.New("object has no strong ETag")
-	// ErrTooLarge matches the error for a document over Options.MaxBytes. It is filememory.ErrDocumentOversized, which
-	// state.Sweep goes on past.
+	// ErrTooLarge matches the error for a document over Options.MaxBytes, a *filememory.TooLargeError. It is
+	// filememory.ErrDocumentOversized, which state.Sweep goes on past.
 	ErrTooLarge = filememory.ErrDocumentOversized
 	// ErrReserved matches the error for a document that reads like a tombstone, which the store keeps for itself.
 	ErrReserved = errors.New("document is a tombstone of this package")

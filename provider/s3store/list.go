@@ -3,7 +3,6 @@ package s3store
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -52,7 +51,7 @@ func (s *Store) List(ctx context.Context, cursor string, limit int) (keys []stri
 
 // keyOf returns the key of the document that found is, if it is one.
 func (s *Store) keyOf(ctx context.Context, found *types.Object) (key string, ok bool, err error) {
-	key = strings.TrimPrefix(aws.ToString(found.Key), s.prefix)
+	key = s.keyIn(aws.ToString(found.Key))
 	if filememory.CheckKey(key) != nil {
 		return "", false, nil
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/recollect-go/recollect/filememory"
 )
 
 // tokenField is the metadata field that names the write that made an object.
@@ -131,6 +133,9 @@ func (s *Store) getOnce(ctx context.Context, name string) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
+	if size := int64(len(content)); size > s.maxBytes {
+		return nil, s.tooLarge(name, size)
+	}
 	return &object{content: content, etag: aws.ToString(out.ETag), token: out.Metadata[tokenField], size: int64(len(content))}, nil
 }
 
@@ -151,7 +156,7 @@ func (s *Store) checkETag(ctx context.Context, name string, found *object) error
 // checkObject refuses an object before its content is read.
 func (s *Store) checkObject(name string, out *s3.GetObjectOutput) error {
 	if size := aws.ToInt64(out.ContentLength); size > s.maxBytes {
-		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, size, s.maxBytes)
+		return s.tooLarge(name, size)
 	}
 	if !isStrong(aws.ToString(out.ETag)) {
 		return ErrWeakETag
@@ -160,19 +165,24 @@ func (s *Store) checkObject(name string, out *s3.GetObjectOutput) error {
 	case "", "identity", "aws-chunked": // the last is how a client sent it, which some stores keep
 		return nil
 	default:
-		return &ShapeError{Key: strings.TrimPrefix(name, s.prefix), Found: fmt.Sprintf("encoded as %q", encoding)}
+		return &ShapeError{Key: s.keyIn(name), Found: fmt.Sprintf("encoded as %q", encoding)}
 	}
 }
 
-// readAll reads content of an announced size, which is 0 when it is not known.
+// tooLarge is the error of an object over the limit.
+func (s *Store) tooLarge(name string, size int64) error {
+	return &filememory.TooLargeError{Key: s.keyIn(name), Size: size, Limit: s.maxBytes}
+}
+
+// keyIn returns the key of the document that the object called name is.
+func (s *Store) keyIn(name string) string { return strings.TrimPrefix(name, s.prefix) }
+
+// readAll reads content of an announced size, which is 0 when it is not known, and one byte more than limit at most.
 func readAll(body io.Reader, size, limit int64) ([]byte, error) {
 	var content bytes.Buffer
 	content.Grow(int(size) + bytes.MinRead)
 	if _, err := content.ReadFrom(io.LimitReader(body, limit+1)); err != nil {
 		return nil, fmt.Errorf("%w: %w", errTorn, err)
-	}
-	if int64(content.Len()) > limit {
-		return nil, fmt.Errorf("%w: over %d bytes", ErrTooLarge, limit)
 	}
 	return content.Bytes(), nil
 }

@@ -105,6 +105,9 @@ func TestTooLargeIsThatOfEveryStore(t *testing.T) {
 	h.objects[name] = stored{content: make([]byte, 101), etag: `"0123-2"`}
 	_, _, err := store.Read(t.Context(), key)
 	require.ErrorIs(t, err, filememory.ErrDocumentOversized)
+	var tooLarge *filememory.TooLargeError
+	require.ErrorAs(t, err, &tooLarge)
+	require.Equal(t, filememory.TooLargeError{Key: key, Size: 101, Limit: 100}, *tooLarge)
 }
 
 // TestShapeErrorsNameTheKey guards every call that meets an object which is not a document.

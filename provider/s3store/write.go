@@ -3,7 +3,8 @@ package s3store
 import (
 	"context"
 	"errors"
-	"fmt"
+
+	"github.com/recollect-go/recollect/filememory"
 )
 
 // Write replaces the document of key if its ETag is expected, or creates it if expected is "". The package comment says
@@ -13,7 +14,7 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, expected 
 		return "", err
 	}
 	if int64(len(content)) > s.maxBytes {
-		return "", failed("write", fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(content), s.maxBytes))
+		return "", failed("write", &filememory.TooLargeError{Key: key, Size: int64(len(content)), Limit: s.maxBytes})
 	}
 	if isTombstone(content) {
 		return "", failed("write", ErrReserved)
