@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/recollect-go/recollect/internal/docstore"
 )
 
 // What a caller can act on. The packages that export them say when they occur.
@@ -13,7 +15,7 @@ var (
 	ErrRateLimited  = errors.New("too many requests")
 	ErrUnavailable  = errors.New("service unavailable")
 	ErrRefused      = errors.New("request refused")
-	ErrTooLarge     = errors.New("too large")
+	ErrTooLarge     = error(tooLarge{})
 	ErrBadReply     = errors.New("reply not understood")
 	ErrNoReply      = errors.New("no reply")
 
@@ -22,6 +24,13 @@ var (
 	// ErrBadURL is part of the error for an address that cannot be requested.
 	ErrBadURL = errors.New("address is not valid")
 )
+
+// tooLarge is also what every other store says of a document over its limit, so that a sweep can go on past one.
+type tooLarge struct{}
+
+func (tooLarge) Error() string { return "too large" }
+
+func (tooLarge) Is(target error) bool { return target == docstore.ErrTooLarge }
 
 // Error is a failed call of a service. Its text holds no credential, no memory and no word of the service but its error code.
 type Error struct {

@@ -243,6 +243,7 @@ func TestADocumentOverTheLimitIsAnErrorAndNotAPart(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = b.Read(t.Context(), key)
 	require.ErrorIs(t, err, vercelblob.ErrTooLarge)
+	require.ErrorIs(t, err, filememory.ErrDocumentOversized, "as of every other backend")
 }
 
 func TestListPagesThroughDocumentsOnly(t *testing.T) {
