@@ -47,6 +47,26 @@ func BenchmarkSaveAndRemove(b *testing.B) {
 			callSaveAndRemove(b, save, remove, n)
 		}
 	})
+	b.Run("floor: two reads and two writes", func(b *testing.B) {
+		backend := filememory.InMemory()
+		fill(b, newProvider(b, backend, nil).Slot("profile"), benchEntries)
+		b.ReportAllocs()
+		for b.Loop() {
+			rewrite(b, backend)
+			rewrite(b, backend)
+		}
+	})
+}
+
+// rewrite is what a change of a document costs the backend alone.
+func rewrite(tb testing.TB, backend filememory.Backend) {
+	content, version, err := backend.Read(tb.Context(), key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := backend.Write(tb.Context(), key, content, version); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // saveAndRemove is what the bar is about.
