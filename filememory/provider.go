@@ -49,15 +49,12 @@ func (p *Provider) Attach(info memory.SlotInfo) (memory.Handlers, error) {
 			ErrOptionInvalid, info.Name, removeName, n, maxToolName)
 	}
 	slot := p.Slot(info.Name)
-	return memory.Handlers{
+	handlers := memory.Handlers{
 		Recall: func(ctx context.Context, r *memory.TurnStarted) ([]memory.Item, error) {
 			return slot.Recall(ctx, r.Key)
 		},
 		RecallCompacted: func(ctx context.Context, r *memory.CompactionCompleted) ([]memory.Item, error) {
 			return slot.Recall(ctx, r.Key)
-		},
-		Tools: func(_ context.Context, r *memory.ToolsRequest) ([]memory.Tool, error) {
-			return slot.tools(r.Key), nil
 		},
 		Erase: func(ctx context.Context, r *memory.EraseRequest) error {
 			return slot.Erase(ctx, r.Key)
@@ -65,5 +62,11 @@ func (p *Provider) Attach(info memory.SlotInfo) (memory.Handlers, error) {
 		Export: func(ctx context.Context, r *memory.ExportRequest) error {
 			return slot.export(ctx, r)
 		},
-	}, nil
+	}
+	if !p.opts.ReadOnly {
+		handlers.Tools = func(_ context.Context, r *memory.ToolsRequest) ([]memory.Tool, error) {
+			return slot.tools(r.Key), nil
+		}
+	}
+	return handlers, nil
 }

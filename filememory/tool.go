@@ -34,9 +34,6 @@ const (
 // tools returns the tools of the model, bound to key.
 func (s *Slot) tools(key string) []memory.Tool {
 	opts := &s.provider.opts
-	if opts.ReadOnly {
-		return nil
-	}
 	return []memory.Tool{
 		{
 			Name:        saveName,
