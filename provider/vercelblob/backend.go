@@ -40,11 +40,12 @@ type Options struct {
 	ContentType string
 	// MaxBytes is the size of the largest document that is read or written. 0 means 16 MiB.
 	MaxBytes int
-	// Retry applies to reads, conditional writes, deletes and listing alike.
+	// Retry applies to all requests alike, but a create is sent again only while it certainly was not carried out.
 	Retry Retry
 	// Timeout bounds one request. 0 means 30 s. The context bounds the whole call.
 	Timeout time.Duration
-	// HTTPClient is copied, and the copy follows no redirect. nil means a client with a connection pool of its own.
+	// HTTPClient is copied, and the copy follows no redirect. It must not send a PUT or POST again by itself, as some transports
+	// do. nil means a client with a connection pool of its own.
 	HTTPClient *http.Client
 	// APIURL is the base address of the control API. "" means https://vercel.com/api/blob.
 	APIURL string

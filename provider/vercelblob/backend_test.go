@@ -42,9 +42,9 @@ func TestRequestsAreThoseOfTheReference(t *testing.T) {
 	recorder := &resttest.Recorder{Next: s.Client().Transport}
 	b := newBackendWith(t, s, &http.Client{Transport: recorder})
 
-	s.next("write", hangsUp)
 	created, err := b.Write(t.Context(), key, []byte("first"), "")
 	require.NoError(t, err)
+	s.next("write", hangsUp)
 	updated, err := b.Write(t.Context(), key, []byte("second"), created)
 	require.NoError(t, err)
 	_, _, err = b.Read(t.Context(), key)
@@ -57,8 +57,8 @@ func TestRequestsAreThoseOfTheReference(t *testing.T) {
 
 	requests := recorder.Requests()
 	ids := regexp.MustCompile(storeID + `:\d+:[0-9a-f]{14}`)
-	assert.Equal(t, ids.FindString(requests[0]), ids.FindString(requests[1]), "an attempt keeps the request id of the first one")
-	assert.NotEqual(t, ids.FindString(requests[1]), ids.FindString(requests[2]), "another call has another request id")
+	assert.NotEqual(t, ids.FindString(requests[0]), ids.FindString(requests[1]), "another call has another request id")
+	assert.Equal(t, ids.FindString(requests[1]), ids.FindString(requests[2]), "an attempt keeps the request id of the first one")
 	for i := range requests {
 		requests[i] = ids.ReplaceAllString(requests[i], "<request id>")
 	}

@@ -15,23 +15,27 @@ import (
 // apiVersion is the version of the control API that Vercel's client 2.8 speaks.
 const apiVersion = "12"
 
-// call is one request to the service and its repetitions. doubt becomes true when a request may have been carried out
-// although no answer says so.
+// call is one request to the service and its repetitions.
 type call struct {
 	backend   *Backend
 	operation string
 	request   func(Credential) *rest.Request // built anew for each attempt, from the credential of the moment
 	object    bool                           // goes to the object's own address and not to the control API
+	once      bool                           // not sent again after an attempt that may have been carried out
 	requestID string                         // of a control request, the same over all attempts
-	doubt     bool
+	doubt     bool                           // an attempt may have been carried out although no answer says so
 }
 
-// do sends the request until there is a definite answer and returns that of status 200. Any other end is an *Error.
+// do sends the request until there is a definite answer, or a doubt if it is sent once, and returns the answer of status
+// 200. Any other end is an *Error.
 func (c *call) do(ctx context.Context) (*rest.Response, error) {
 	var reply *rest.Response
 	err := c.backend.retry.Do(ctx, func(n int) (rest.Verdict, error) {
 		var err error
 		reply, err = c.attempt(ctx, n)
+		if c.once && c.doubt {
+			return rest.Verdict{}, err
+		}
 		return rest.Vague(err), err
 	})
 	return reply, err

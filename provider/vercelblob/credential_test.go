@@ -33,8 +33,9 @@ func TestTokensAreAskedForEveryRequestAndNotKept(t *testing.T) {
 	b, err := vercelblob.New(credentials, s.options())
 	require.NoError(t, err)
 
+	etag := s.put(pathname(key), "old")
 	s.next("write", answers(503, "service_unavailable", ""))
-	_, err = b.Write(t.Context(), key, []byte("x"), "")
+	_, err = b.Write(t.Context(), key, []byte("x"), etag)
 	require.NoError(t, err)
 	_, _, err = b.Read(t.Context(), key)
 	require.NoError(t, err)

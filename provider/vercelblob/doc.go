@@ -15,14 +15,17 @@
 //
 // # Outcomes
 //
-// A write is one conditional request. It is sent again only after an answer that says nothing definite: none at all, a 5xx,
-// a 408. If one of the requests may have been carried out, the object is read: what was to be written being there is
-// success, and anything else is an error matching filememory.ErrUnknownOutcome, never a conflict. A refusal without such a
-// doubt is definite: a conflict when it is about the condition, and when a create is refused for a reason that may be the
-// existence of the object, the object is read to tell.
+// A write is one conditional request, and so is a delete. An answer that says nothing definite (none at all, a 5xx, a 408)
+// leaves open whether it was carried out. A create is then not sent again, since that would bring back a document that
+// somebody has deleted in between. An update or a delete is sent again: its condition holds only for the object that it was
+// meant for. When the doubt remains the object is read: what was to be written being there, or what was to be deleted not
+// being there, is success, and anything else is an error matching filememory.ErrUnknownOutcome, never a conflict. A refusal
+// without such a doubt is definite: a conflict when it is about the condition, and when a create is refused for a reason
+// that may be the existence of the object, the object is read to tell.
 //
-// The service makes an ETag of the content. A repetition is carried out a second time if, between the two, somebody else
-// has put back exactly the content that was expected, or has deleted the object that was created.
+// An ETag may be a digest of the content. Then the condition of an update or a delete that is sent again holds also if it
+// was carried out and somebody else has put back the same bytes since, and it is carried out on those. A checkpoint is never
+// the same twice. A document of file memory is if it was deleted and begun anew with the same texts in the same order.
 //
 // # Credentials
 //

@@ -26,13 +26,19 @@ func newShelf(t *testing.T) *shelf {
 
 func (s *shelf) reopen(t *testing.T) *shelf { return &shelf{newBackend(t, s.server), s.server} }
 
-// loseReply makes the next write lose its reply for good: its repetitions and the read that would tell what became of it fail as well.
+// loseReply makes the next write lose its reply for good: its repetitions, if it has any, and the read that would tell what became of it fail
+// as well.
 func (s *shelf) loseReply(applied bool) {
 	first := hangsUp
 	if applied {
 		first = losesReply
 	}
-	s.server.next("write", first, hangsUp, hangsUp)
+	s.server.next("write", func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
+		for range quick.Attempts - 1 {
+			s.server.nextOf(r, hangsUp)
+		}
+		first(w, r, serve)
+	})
 	for range quick.Attempts {
 		s.server.next("read", answers(http.StatusServiceUnavailable, "service_unavailable", ""))
 	}

@@ -46,6 +46,7 @@ type object struct {
 // fault answers the next request of an operation in place of the service, or after it.
 type fault struct {
 	operation string
+	requestID string // "" means any
 	act       func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc)
 }
 
@@ -70,8 +71,16 @@ func (s *server) next(operation string, acts ...func(http.ResponseWriter, *http.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, act := range acts {
-		s.faults = append(s.faults, fault{operation, act})
+		s.faults = append(s.faults, fault{operation: operation, act: act})
 	}
+}
+
+// nextOf arranges for the next attempt of the call that r is one of.
+func (s *server) nextOf(r *http.Request, act func(http.ResponseWriter, *http.Request, http.HandlerFunc)) {
+	operation, _ := s.route(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, fault{operation, r.Header.Get("X-Api-Blob-Request-Id"), act})
 }
 
 func (s *server) requests() []string {
@@ -103,6 +112,19 @@ func (s *server) get(pathname string) (string, bool) {
 	return string(o.content), ok
 }
 
+func (s *server) remove(pathname string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.objects, pathname)
+}
+
+// skipAttempt counts an attempt that does not arrive.
+func (s *server) skipAttempt(r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attempts[r.Header.Get("X-Api-Blob-Request-Id")]++
+}
+
 func (s *server) store(pathname string, content []byte, contentType string) string {
 	digest := md5.Sum(content)
 	etag := `"` + hex.EncodeToString(digest[:]) + `"`
@@ -127,7 +149,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "bad_request", problem)
 		return
 	}
-	if act := s.takeFault(operation); act != nil {
+	if act := s.takeFault(operation, r.Header.Get("X-Api-Blob-Request-Id")); act != nil {
 		act(w, r, serve)
 		return
 	}
@@ -148,12 +170,12 @@ func (s *server) route(r *http.Request) (string, http.HandlerFunc) {
 	return "", nil
 }
 
-func (s *server) takeFault(operation string) func(http.ResponseWriter, *http.Request, http.HandlerFunc) {
+func (s *server) takeFault(operation, requestID string) func(http.ResponseWriter, *http.Request, http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log = append(s.log, operation)
 	for i, f := range s.faults {
-		if f.operation == operation {
+		if f.operation == operation && (f.requestID == "" || f.requestID == requestID) {
 			s.faults = slices.Delete(s.faults, i, i+1)
 			return f.act
 		}

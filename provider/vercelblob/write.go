@@ -62,7 +62,7 @@ func acceptVersion(key, expected string) error {
 
 func (b *Backend) put(key string, content []byte, expected string) *call {
 	address := b.apiURL + "/?pathname=" + url.QueryEscape(b.pathname(key))
-	return &call{backend: b, operation: "write", request: func(Credential) *rest.Request {
+	request := func(Credential) *rest.Request {
 		header := http.Header{}
 		header.Set("X-Vercel-Blob-Access", "private")
 		header.Set("X-Content-Type", b.contentType)
@@ -75,7 +75,9 @@ func (b *Backend) put(key string, content []byte, expected string) *call {
 			header.Set("X-If-Match", expected)
 		}
 		return &rest.Request{Method: http.MethodPut, URL: address, Header: header, Body: content}
-	}}
+	}
+	// A repeated create would bring back a document that was deleted in between. A repeated update would find no object then.
+	return &call{backend: b, operation: "write", request: request, once: expected == ""}
 }
 
 // writtenVersion reads the answer to a write that was carried out. If that cannot be used the outcome is in doubt, since the
