@@ -539,6 +539,31 @@ func TestSessionResumesForACallerWhoseAttributesWentThroughJSON(t *testing.T) {
 	begin(t, b.restored(t, s, nil), said("t", who(), "hello"))
 }
 
+func TestSessionTellsTenantsApartByTheLastDigitOfANumber(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	of := func(tenant any) *scope.Principal {
+		p := member("acme")
+		p.Attributes["tenant"] = tenant
+		return p
+	}
+	const acme, globex = int64(1<<53 + 1), int64(1 << 53) // one float64
+	s := b.session(t, nil)
+	begin(t, s, said("t", of(acme), "hello"))
+	for _, other := range []any{globex, float64(globex), json.Number("9007199254740992")} {
+		_, err := b.restored(t, s, nil).Begin(ctx, said("t", of(other), "hello"))
+		require.ErrorIs(t, err, memory.ErrInvalidRequest, other)
+	}
+	turn := begin(t, b.restored(t, s, nil), said("t", of(acme), "hello"))
+	require.NoError(t, turn.Deliver(said("", of(globex), "GLOBEX words")))
+	require.NoError(t, turn.Deliver(said("", of(json.Number("9007199254740993")), "ACME words")))
+	turn.View()
+	require.NoError(t, turn.Append(memory.AssistantMessage("hi both")))
+	require.NoError(t, turn.Complete(ctx))
+	assert.Equal(t, []string{"hello", "ACME words", "hi both"}, texts(b.book.of("capture")[0].messages))
+}
+
 func TestSessionKeepsItsCallersWhateverTheHostDoesWithThemLater(t *testing.T) {
 	t.Parallel()
 	b := newSessionBundle(t)

@@ -19,11 +19,14 @@ const (
 // Principal is an authenticated caller as the host's identity system describes it. Every field is trusted, and must be valid UTF-8. Make
 // fields short: ByPrincipal puts all four of them into one scope component, and a text over MaxComponentBytes fails that principal's turns.
 type Principal struct {
-	Type          string         `json:"principalType"`
-	Authenticator string         `json:"authenticator"`
-	Issuer        *string        `json:"issuer,omitempty"` // nil when absent, which is not the same as empty
-	ID            string         `json:"principalId"`
-	Attributes    map[string]any `json:"attributes"` // JSON values
+	Type          string  `json:"principalType"`
+	Authenticator string  `json:"authenticator"`
+	Issuer        *string `json:"issuer,omitempty"` // nil when absent, which is not the same as empty
+	ID            string  `json:"principalId"`
+
+	// Attributes holds JSON values. Identifiers among them are best text: whoever decodes a token into a float64 has made one of all integers
+	// that are close together beyond 2^53, before anything here can see it. json.Decoder.UseNumber does not.
+	Attributes map[string]any `json:"attributes"`
 }
 
 // plain has the fields of Principal without its methods.
@@ -49,8 +52,9 @@ func (p Principal) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes and ignores members it does not know. Names match exactly, unlike encoding/json's, and a member
-// that is given twice or has another type is an error: an identity has one reading. Text without a UTF-8 form, a lone surrogate
-// included, is an error matching ErrInvalidUTF8.
+// that is given twice or has another type is an error, among the attributes too: an identity has one reading. Text without a UTF-8
+// form, a lone surrogate included, is an error matching ErrInvalidUTF8. A number among the attributes becomes a float64 if that is written
+// as the same number, else, as an integer beyond 2^53, a json.Number: nothing is rounded.
 func (p *Principal) UnmarshalJSON(data []byte) error {
 	if err := checkJSON(data); err != nil {
 		return err
@@ -91,7 +95,7 @@ func (p *Principal) read(member rawjson.Member) (err error) {
 	case "principalId":
 		p.ID, err = rawjson.String(member.Value)
 	case "attributes":
-		err = json.Unmarshal(member.Value, &p.Attributes)
+		p.Attributes, err = readAttributes(member.Value)
 	}
 	return err
 }

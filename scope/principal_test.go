@@ -2,6 +2,7 @@ package scope
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -62,7 +63,8 @@ type TypedText string
 func TestPrincipalThatCanBeReadInTwoWaysIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		`{"principalId":7}`, `{"principalId":null}`, `{"principalType":["user"]}`, `{"issuer":{}}`, `{"attributes":[]}`,
+		`{"principalId":7}`, `{"principalId":null}`, `{"principalType":["user"]}`, `{"issuer":{}}`, `{"attributes":[]}`, `{"attributes":7}`,
+		`{"attributes":{"tenant":"acme","tenant":"globex"}}`, `{"attributes":{"a":[{"tenant":"acme","ten\u0061nt":"globex"}]}}`,
 		`{"principalId":"u_1","principalId":"u_2"}`, `{"principalId":"u_1","principal\u0049d":"u_2"}`, `[]`, `"u_1"`, `null`,
 	} {
 		var p Principal
@@ -78,9 +80,56 @@ func TestPrincipalHasExactNames(t *testing.T) {
 	assert.Equal(t, Principal{Type: "user", ID: "u_1"}, p)
 }
 
+func TestPrincipalKeepsNumbersExactly(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		number any
+		text   string
+		read   any
+	}{
+		{42, `42`, 42.0},
+		{-1, `-1`, -1.0},
+		{0.1, `0.1`, 0.1},
+		{float32(0.1), `0.1`, 0.1},
+		{1e21, `1e+21`, 1e21},
+		{math.MaxFloat64, `1.7976931348623157e+308`, math.MaxFloat64},
+		{int64(1) << 53, `9007199254740992`, float64(1 << 53)},
+		{int64(1)<<53 + 1, `9007199254740993`, json.Number("9007199254740993")},
+		{int64(1) << 60, `1152921504606846976`, json.Number("1152921504606846976")}, // a float64 is written as …847000
+		{int64(math.MinInt64), `-9223372036854775808`, json.Number("-9223372036854775808")},
+		{uint64(math.MaxUint64), `18446744073709551615`, json.Number("18446744073709551615")},
+		{json.Number("1e999"), `1e999`, json.Number("1e999")},
+		{json.Number("1e-999"), `1e-999`, json.Number("1e-999")},
+		{json.Number("0.10000000000000000000001"), `0.10000000000000000000001`, json.Number("0.10000000000000000000001")},
+	} {
+		text, err := json.Marshal(Principal{Attributes: map[string]any{"a": c.number, "b": []any{map[string]any{"c": c.number}}}})
+		require.NoError(t, err)
+		assert.Contains(t, string(text), `"attributes":{"a":`+c.text+`,"b":[{"c":`+c.text+`}]}`)
+		var back Principal
+		require.NoError(t, json.Unmarshal(text, &back))
+		assert.Equal(t, map[string]any{"a": c.read, "b": []any{map[string]any{"c": c.read}}}, back.Attributes)
+		again, err := json.Marshal(back)
+		require.NoError(t, err)
+		assert.Equal(t, string(text), string(again))
+	}
+}
+
+func TestPrincipalReadsANumberHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	for text, read := range map[string]any{
+		"7.0": 7.0, "70e-1": 7.0, "0.7E1": 7.0, "1e2": 100.0, "0.0": 0.0, "0e9": 0.0, "-0.0": math.Copysign(0, -1),
+		"1000000000000000000000": 1e21, "0.00000012": 1.2e-7,
+	} {
+		var p Principal
+		require.NoError(t, json.Unmarshal([]byte(`{"attributes":{"a":`+text+`}}`), &p))
+		assert.Equal(t, read, p.Attributes["a"], text)
+	}
+}
+
 func FuzzPrincipalJSON(f *testing.F) {
 	f.Add([]byte(`{"principalType":"user","authenticator":"app","issuer":"","principalId":"u_42","attributes":{"a":[1,"b",null,{"c":"d"}]}}`))
 	f.Add([]byte(`{"principalId":"\ud83d"}`))
+	f.Add([]byte(`{"attributes":{"a":9007199254740993,"b":[1e999,{"c":-0}]}}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var p Principal
