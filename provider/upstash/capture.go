@@ -2,6 +2,7 @@ package upstash
 
 import (
 	"context"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -14,7 +15,8 @@ import (
 const batch = 32
 
 // capture stores what was said in the turn. The ids of the records are digests of their places and texts, and a record that
-// is there is left as it is, so that a repeated capture adds nothing and does not bring back what was forgotten since.
+// is there is left as it is, so that a repeated capture adds nothing and does not bring back what was forgotten since. What
+// was erased leaves nothing behind that could stop it.
 func (p *Provider) capture(ctx context.Context, r *memory.TurnCompleted) error {
 	if err := accept(ctx, "capture", r.Key); err != nil {
 		return err
@@ -23,14 +25,40 @@ func (p *Provider) capture(ctx context.Context, r *memory.TurnCompleted) error {
 	if err != nil || len(writes) == 0 {
 		return err
 	}
-	for len(writes) > 0 {
-		n := min(batch, len(writes))
-		if _, err := p.client.pipeline(ctx, "capture", writes[:n]...); err != nil {
+	for writes := range slices.Chunk(writes, batch) {
+		if err := p.write(ctx, writes); err != nil {
 			return err
 		}
-		writes = writes[n:]
 	}
 	return p.waitIndexing(ctx, "capture")
+}
+
+// write carries out some writes. When they may have been carried out and no answer says so, they are not sent again, which
+// would bring back what was erased in between: that all of their records are there is success.
+func (p *Provider) write(ctx context.Context, writes []command) error {
+	s := &sending{once: true}
+	_, err := p.client.sendAll(ctx, "capture", s, writes)
+	if !s.doubt {
+		return err
+	}
+	if ctx.Err() == nil && p.areThere(ctx, writes) {
+		return nil
+	}
+	return unknown("capture", err)
+}
+
+// areThere reports whether the records of all writes are stored, forgotten ones included.
+func (p *Provider) areThere(ctx context.Context, writes []command) bool {
+	count := command{"EXISTS"}
+	for _, write := range writes {
+		count = append(count, write[1])
+	}
+	result, err := p.client.run(ctx, "capture", count)
+	if err != nil {
+		return false
+	}
+	n, err := result.number()
+	return err == nil && int(n) == len(writes)
 }
 
 // writes returns the commands that store the turn.

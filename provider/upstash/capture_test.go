@@ -3,12 +3,14 @@ package upstash_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/recollect-go/recollect/filememory"
 	"github.com/recollect-go/recollect/memory"
 	"github.com/recollect-go/recollect/provider/upstash"
 )
@@ -51,6 +53,73 @@ func TestARepeatedCaptureAddsNothingAndBringsNothingBack(t *testing.T) {
 	assert.NotContains(t, string(s.get(s.keys()[0]).(json.RawMessage)), "secret")
 	assert.Contains(t, mustCall(t, h, "read_session", `{"conversation":"s:1"}`), `"text":"[removed]","removed":true`)
 	assert.JSONEq(t, `{"memories":[]}`, mustCall(t, h, "search_memory", `{"query":"pin code secret"}`))
+}
+
+// TestACaptureInDoubtIsNotSentAgain guards against bringing back what was captured, and forgotten or erased since.
+func TestACaptureInDoubtIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	erase := func(t *testing.T, _ *server, h memory.Handlers) {
+		assert.NoError(t, h.Erase(t.Context(), &memory.EraseRequest{Operation: operation("")}))
+	}
+	forget := func(t *testing.T, s *server, h memory.Handlers) {
+		for _, name := range s.keys() {
+			_, err := call(t, h, "forget_memory", `{"id":"`+strings.TrimPrefix(name, "agentkit:memorySlot:"+key+":")+`"}`)
+			assert.NoError(t, err)
+		}
+	}
+	for name, test := range map[string]struct {
+		since func(*testing.T, *server, memory.Handlers)
+		loses func(http.ResponseWriter, func() []byte)
+		want  error
+		left  int
+	}{
+		"no reply, then erased":       {erase, losesReply, filememory.ErrUnknownOutcome, 0},
+		"bad gateway, then erased":    {erase, thenSays(502, "bad gateway"), filememory.ErrUnknownOutcome, 0},
+		"not understood, then erased": {erase, thenSays(200, "<html>"), filememory.ErrUnknownOutcome, 0},
+		"no results, then erased":     {erase, thenSays(200, "[{},{}]"), filememory.ErrUnknownOutcome, 0},
+		"no reply, then forgotten":    {forget, losesReply, nil, 2},
+		"bad gateway, then forgotten": {forget, thenSays(502, "bad gateway"), nil, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			h := handlers(t, s.provider(t, nil))
+			s.next("JSON.SET", func(w http.ResponseWriter, serve func() []byte) {
+				test.loses(w, func() []byte { defer test.since(t, s, h); return serve() })
+			})
+			request := completed(1, "my pin code is secret")
+			request.Turn.Input = append(request.Turn.Input, memory.UserMessage("another secret"))
+			require.ErrorIs(t, h.CaptureTurn(t.Context(), request), test.want)
+			assert.Len(t, s.keys(), test.left)
+			for _, name := range s.keys() {
+				assert.NotContains(t, string(s.get(name).(json.RawMessage)), "secret")
+			}
+		})
+	}
+}
+
+func TestACaptureWhoseAnswerIsLostIsLookedAt(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	s.next("JSON.SET", losesReply)
+	require.NoError(t, h.CaptureTurn(t.Context(), completed(1, "said")), "it is there")
+	assert.Equal(t, 1, s.count("JSON.SET"))
+
+	s.next("JSON.SET", hangsUp)
+	err := h.CaptureTurn(t.Context(), completed(2, "said"))
+	require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
+	require.ErrorIs(t, err, upstash.ErrNoReply)
+	assert.Len(t, s.keys(), 1)
+
+	s.next("JSON.SET", losesReply)
+	s.next("EXISTS", answers(400, "NOPERM"))
+	require.ErrorIs(t, h.CaptureTurn(t.Context(), completed(2, "said")), filememory.ErrUnknownOutcome, "nobody can tell")
+
+	s.next("JSON.SET", answers(400, "OOM"))
+	err = h.CaptureTurn(t.Context(), completed(3, "said"))
+	require.ErrorIs(t, err, upstash.ErrRefused)
+	require.NotErrorIs(t, err, filememory.ErrUnknownOutcome, "a refusal leaves no doubt")
 }
 
 func TestCaptureModes(t *testing.T) {

@@ -41,13 +41,15 @@ func Token(token string) (Secret, error) {
 
 // Options configures NewClient. The zero value means the defaults.
 type Options struct {
-	// Retry applies to every command. All that this package sends can be repeated.
+	// Retry applies to every request, but one that could bring back what was deleted in between is sent again only while it
+	// certainly was not carried out. The package comment says which.
 	Retry Retry
 	// Timeout bounds one request. 0 means 30 s. The context bounds the whole call.
 	Timeout time.Duration
 	// MaxBytes bounds a reply. 0 means 32 MiB.
 	MaxBytes int64
-	// HTTPClient is copied, and the copy follows no redirect. nil means a client with a connection pool of its own.
+	// HTTPClient is copied, and the copy follows no redirect. It must not send a POST again by itself, as some transports do. nil
+	// means a client with a connection pool of its own.
 	HTTPClient *http.Client
 }
 

@@ -15,45 +15,64 @@ import (
 // command is a Redis command and its arguments.
 type command []string
 
-// sent says what is known of a request that brought no usable answer.
-type sent struct {
-	doubt bool // some attempt may have been carried out although no answer says so
+// sending is what one request may do, and what becomes of it.
+type sending struct {
+	once  bool // not sent again after an attempt that may have been carried out
+	doubt bool // an attempt may have been carried out although no answer says so
 }
 
 const syncHeader = "Upstash-Sync-Token"
 
-// run sends one command and returns its result.
-func (c *Client) run(ctx context.Context, operation string, cmd command) (reply, *sent, error) {
-	body, outcome, err := c.post(ctx, operation, "", cmd)
+// run sends a command that can be repeated and returns its result.
+func (c *Client) run(ctx context.Context, operation string, cmd command) (reply, error) {
+	return c.send(ctx, operation, &sending{}, cmd)
+}
+
+// send sends a command and returns its result.
+func (c *Client) send(ctx context.Context, operation string, s *sending, cmd command) (reply, error) {
+	body, err := c.post(ctx, operation, s, "", cmd)
 	if err != nil {
-		return reply{}, outcome, err
+		return reply{}, err
 	}
 	var answer answer
 	if err := rest.Decode(body, &answer); err != nil {
-		outcome.doubt = true
-		return reply{}, outcome, badReply(operation, err)
+		s.doubt = true
+		return reply{}, badReply(operation, err)
 	}
 	result, err := answer.result(operation)
-	outcome.doubt = outcome.doubt || errors.Is(err, ErrBadReply)
-	return result, outcome, err
+	s.doubt = s.doubt || errors.Is(err, ErrBadReply)
+	return result, err
 }
 
-// pipeline sends commands in one request and returns their results in order. The commands are carried out one after the
-// other, not as a whole; the first that fails is the error.
+// pipeline sends commands that can be repeated in one request and returns their results in order. The commands are carried
+// out one after the other, not as a whole; the first that fails is the error.
 func (c *Client) pipeline(ctx context.Context, operation string, cmds ...command) ([]reply, error) {
-	body, _, err := c.post(ctx, operation, "/pipeline", cmds)
+	return c.sendAll(ctx, operation, &sending{}, cmds)
+}
+
+// sendAll is pipeline for commands that may not be repeated.
+func (c *Client) sendAll(ctx context.Context, operation string, s *sending, cmds []command) ([]reply, error) {
+	body, err := c.post(ctx, operation, s, "/pipeline", cmds)
 	if err != nil {
 		return nil, err
 	}
+	replies, err := parsePipeline(operation, body, len(cmds))
+	s.doubt = s.doubt || errors.Is(err, ErrBadReply)
+	return replies, err
+}
+
+// parsePipeline reads the results of n commands.
+func parsePipeline(operation string, body []byte, n int) ([]reply, error) {
 	var answers []answer
 	if err := rest.Decode(body, &answers); err != nil {
 		return nil, badReply(operation, err)
 	}
-	if len(answers) != len(cmds) {
-		return nil, badReply(operation, fmt.Errorf("%w: %d results for %d commands", ErrBadReply, len(answers), len(cmds)))
+	if len(answers) != n {
+		return nil, badReply(operation, fmt.Errorf("%w: %d results for %d commands", ErrBadReply, len(answers), n))
 	}
 	replies := make([]reply, len(answers))
 	for i := range answers {
+		var err error
 		if replies[i], err = answers[i].result(operation); err != nil {
 			return nil, err
 		}
@@ -61,23 +80,25 @@ func (c *Client) pipeline(ctx context.Context, operation string, cmds ...command
 	return replies, nil
 }
 
-// post sends body until there is a definite answer and returns that of status 200.
-func (c *Client) post(ctx context.Context, operation, path string, body any) ([]byte, *sent, error) {
+// post sends body until there is a definite answer, or a doubt if it is sent once, and returns the answer of status 200.
+func (c *Client) post(ctx context.Context, operation string, s *sending, path string, body any) ([]byte, error) {
 	encoded, err := rest.Encode(body)
 	if err != nil {
-		return nil, &sent{}, failed(operation, err)
+		return nil, failed(operation, err)
 	}
-	outcome := &sent{}
 	var reply []byte
 	err = c.retry.Do(ctx, func(int) (rest.Verdict, error) {
 		var err error
-		reply, err = c.attempt(ctx, operation, path, encoded, outcome)
+		reply, err = c.attempt(ctx, operation, s, path, encoded)
+		if s.once && s.doubt {
+			return rest.Verdict{}, err
+		}
 		return rest.Vague(err), err
 	})
-	return reply, outcome, err
+	return reply, err
 }
 
-func (c *Client) attempt(ctx context.Context, operation, path string, body []byte, outcome *sent) ([]byte, error) {
+func (c *Client) attempt(ctx context.Context, operation string, s *sending, path string, body []byte) ([]byte, error) {
 	authorization, err := rest.Authorize(ctx, c.token)
 	if err != nil {
 		return nil, &Error{Service: "upstash", Operation: operation, Err: err}
@@ -92,7 +113,7 @@ func (c *Client) attempt(ctx context.Context, operation, path string, body []byt
 	}
 	reply, err := c.rest.Do(ctx, &rest.Request{Method: http.MethodPost, URL: c.url + path, Header: header, Body: body})
 	if err != nil {
-		outcome.doubt = outcome.doubt || rest.InDoubt(err)
+		s.doubt = s.doubt || rest.InDoubt(err)
 		return nil, &Error{Service: "upstash", Operation: operation, Err: err}
 	}
 	if token := reply.Header.Get(syncHeader); token != "" {
@@ -101,7 +122,7 @@ func (c *Client) attempt(ctx context.Context, operation, path string, body []byt
 	if reply.Status == http.StatusOK {
 		return reply.Body, nil
 	}
-	outcome.doubt = outcome.doubt || rest.LeavesDoubt(reply.Status)
+	s.doubt = s.doubt || rest.LeavesDoubt(reply.Status)
 	return nil, refusal(operation, reply)
 }
 

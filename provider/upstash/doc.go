@@ -9,12 +9,13 @@
 // # Documents
 //
 // A document is one hash at agentkit:memoryFile:<key> with the fields content and version. The content begins with
-// "eve-memory-document-v1:", which is no part of the document and may be missing when read. A version is a random token. A
-// write or delete is one script that compares and acts; a request that brought no answer is sent again with the same token,
-// and a script that finds its own token reports success, so it is applied once; only a create that was carried out, then
-// deleted by somebody else and then sent again is carried out again. What stays open is read back: the own token
-// is success, anything else an error matching filememory.ErrUnknownOutcome and never a conflict. A key that holds anything
-// but such a hash is an error matching [ErrShape], and is not changed.
+// "eve-memory-document-v1:", which is no part of the document and may be missing when read. A version is a random token,
+// never used twice. A write or delete is one script that compares and acts. An answer that says nothing definite (none at
+// all, a 5xx, a 408) leaves open whether it was carried out. A create is then not sent again, since that would bring back a
+// document that somebody has deleted in between. An update or a delete is sent again with the same token; a script that
+// finds its own token reports success, and the expected version never comes back, so it is applied once. What stays open is
+// read back: the own token is success, anything else an error matching filememory.ErrUnknownOutcome and never a conflict. A
+// key that holds anything but such a hash is an error matching [ErrShape], and is not changed.
 //
 // Documents are UTF-8: the protocol is JSON. Anything else is refused. A database with replicas in several regions is read
 // where the request arrives; the client sends the token with which the service gives a process its own writes, and other
@@ -34,4 +35,11 @@
 // Text has its runs of spaces replaced by one and its ends trimmed. A message longer than a record is captured in several; a
 // fact that is too long is refused. To forget is to redact: text goes, and read_session shows that something was there. A
 // kept recall that holds it stays until its time is up, or until the key is erased.
+//
+// Nothing that may have been stored is sent again, since what was forgotten or erased in between would be back. A capture
+// or a save without a definite answer is read back instead: that the records are there is success, anything else an error
+// matching filememory.ErrUnknownOutcome. A recall is composed anew then, of what is there by now. To forget and to erase
+// only take away and are repeated; a fact that is saved again between two attempts to forget it is forgotten as well. A
+// capture that failed may be asked for again: what is there is left alone, also where it was forgotten, but what was erased
+// in between is captured anew. Memory.Erase drops the captures that wait in an outbox for this reason.
 package upstash

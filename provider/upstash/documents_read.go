@@ -12,7 +12,7 @@ func (d *Documents) Read(ctx context.Context, key string) (content []byte, versi
 	if err := accept(ctx, "read", key); err != nil {
 		return nil, "", err
 	}
-	result, _, err := d.client.run(ctx, "read", command{"HGETALL", d.prefix + key})
+	result, err := d.client.run(ctx, "read", command{"HGETALL", d.prefix + key})
 	if isWrongType(err) {
 		return nil, "", d.wrongType(ctx, key)
 	}
@@ -65,7 +65,7 @@ func (d *Documents) wrongType(ctx context.Context, key string) error {
 }
 
 func (d *Documents) kind(ctx context.Context, key string) (string, error) {
-	result, _, err := d.client.run(ctx, "read", command{"TYPE", d.prefix + key})
+	result, err := d.client.run(ctx, "read", command{"TYPE", d.prefix + key})
 	if err != nil {
 		return "", err
 	}

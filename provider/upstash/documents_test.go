@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -190,6 +192,78 @@ func TestALostAnswerToAChangeThatHappenedIsSuccess(t *testing.T) {
 	}
 }
 
+// TestACreateInDoubtIsNotSentAgain guards against bringing back a document: each of these creates was carried out, and the document deleted
+// since.
+func TestACreateInDoubtIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	for name, loses := range map[string]func(http.ResponseWriter, func() []byte){
+		"no reply":        losesReply,
+		"not understood":  thenSays(200, "<html>"),
+		"no result":       thenSays(200, `{}`),
+		"another success": thenSays(204, ""),
+		"gateway error":   thenSays(502, "bad gateway"),
+		"gateway timeout": thenSays(504, ""),
+		"request timeout": thenSays(408, ""),
+		"unavailable":     thenSays(503, `{"error":"LOADING"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			d := s.documents(t)
+			_, _, err := d.Read(t.Context(), key)
+			require.ErrorIs(t, err, fs.ErrNotExist, "there is a kept connection now, which net/http might take for one that was closed before")
+			s.next("EVAL", func(w http.ResponseWriter, serve func() []byte) {
+				loses(w, func() []byte { defer s.remove(stored(key)); return serve() })
+			})
+			_, err = d.Write(t.Context(), key, []byte("forgotten since"), "")
+			require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
+			require.NotErrorIs(t, err, filememory.ErrConflict)
+			assert.Equal(t, 1, s.count("EVAL"))
+			assert.Equal(t, 1, s.count("HGET"), "it reads what became of it")
+			assert.Empty(t, s.keys(), "it is back")
+		})
+	}
+}
+
+func TestACreateThatWasCertainlyNotCarriedOutIsSentAgain(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	refused := false
+	d, err := upstash.NewDocuments(s.client(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+		if refused {
+			return s.Client().Transport.RoundTrip(r)
+		}
+		refused = true
+		r.Body.Close()
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	})), nil)
+	require.NoError(t, err)
+	s.next("EVAL", answers(400, "LOADING"))
+	version, err := d.Write(t.Context(), key, []byte("x"), "")
+	require.NoError(t, err)
+	_, read, err := d.Read(t.Context(), key)
+	require.NoError(t, err)
+	assert.Equal(t, version, read)
+	assert.Equal(t, 2, s.count("EVAL"))
+}
+
+// TestARepeatedUpdateDoesNotBringBackWhatWasDeleted: its condition does not hold any more, and never will, since no version is used twice.
+func TestARepeatedUpdateDoesNotBringBackWhatWasDeleted(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.set(stored(key), map[string]string{"content": "old", "version": "r1"})
+	s.next("EVAL", then(func() { s.remove(stored(key)) }))
+	_, err := s.documents(t).Write(t.Context(), key, []byte("forgotten since"), "r1")
+	require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
+	require.NotErrorIs(t, err, filememory.ErrConflict)
+	assert.Equal(t, 2, s.count("EVAL"))
+	assert.Empty(t, s.keys(), "it is back")
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func TestAChangeThatMayHaveHappenedIsUnknownAndNoConflict(t *testing.T) {
 	t.Parallel()
 	replaced := map[string]string{"content": "theirs", "version": "rtheirs"}
@@ -208,10 +282,12 @@ func TestAChangeThatMayHaveHappenedIsUnknownAndNoConflict(t *testing.T) {
 	t.Run("never answered", func(t *testing.T) {
 		t.Parallel()
 		s := newServer(t)
+		s.set(stored(key), replaced)
 		s.next("EVAL", hangsUp, hangsUp, hangsUp)
-		_, err := s.documents(t).Write(t.Context(), key, []byte("mine"), "")
+		_, err := s.documents(t).Write(t.Context(), key, []byte("mine"), "rtheirs")
 		require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
 		require.ErrorIs(t, err, upstash.ErrNoReply)
+		assert.Equal(t, 3, s.count("EVAL"))
 		assert.Equal(t, 1, s.count("HGET"))
 	})
 	t.Run("never sent", func(t *testing.T) {
@@ -254,10 +330,11 @@ func TestErrorsAreTyped(t *testing.T) {
 		{302, "", upstash.ErrBadReply, "", false},
 	} {
 		s := newServer(t)
+		s.set(stored(key), map[string]string{"content": "old", "version": "r1"})
 		for range quick.Attempts {
 			s.next("EVAL", answers(test.status, test.text))
 		}
-		_, err := s.documents(t).Write(t.Context(), key, []byte("x"), "")
+		_, err := s.documents(t).Write(t.Context(), key, []byte("x"), "r1")
 		require.ErrorIs(t, err, test.want, "%d %s", test.status, test.text)
 		var typed *upstash.Error
 		require.ErrorAs(t, err, &typed)

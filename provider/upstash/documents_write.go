@@ -3,7 +3,6 @@ package upstash
 import (
 	"context"
 	"errors"
-	"fmt"
 	"unicode/utf8"
 
 	"github.com/recollect-go/recollect/internal/docstore"
@@ -22,7 +21,9 @@ func (d *Documents) Write(ctx context.Context, key string, content []byte, expec
 		return "", failed("write", &docstore.ConflictError{Key: key, Expected: expected})
 	}
 	version = newVersion()
-	change := &change{operation: "write", key: key, expected: expected, isDone: func(stored string) bool { return stored == version }}
+	// A repeated create would bring back a document that was deleted in between. A repeated update finds another version then.
+	change := &change{operation: "write", key: key, expected: expected, sent: sending{once: expected == ""},
+		isDone: func(stored string) bool { return stored == version }}
 	if err := d.apply(ctx, change, writeScript, marker+string(content), expected, version, d.ttl); err != nil {
 		return "", err
 	}
@@ -46,24 +47,25 @@ type change struct {
 	operation string // "write" or "delete"
 	key       string
 	expected  string
+	sent      sending
 	// isDone reports whether a stored version, "" when there is no document, proves that the change was carried out.
 	isDone func(stored string) bool
 }
 
 // apply runs the script of a change and says what became of it.
 func (d *Documents) apply(ctx context.Context, c *change, script string, args ...string) error {
-	result, sent, err := d.client.run(ctx, c.operation, append(command{"EVAL", script, "1", d.prefix + c.key}, args...))
+	result, err := d.client.send(ctx, c.operation, &c.sent, append(command{"EVAL", script, "1", d.prefix + c.key}, args...))
 	if err != nil {
-		return d.settle(ctx, c, sent, err)
+		return d.settle(ctx, c, err)
 	}
 	answer, err := parseVerdict(result)
 	if err != nil {
-		sent.doubt = true
-		return d.settle(ctx, c, sent, badReply(c.operation, err))
+		c.sent.doubt = true
+		return d.settle(ctx, c, badReply(c.operation, err))
 	}
 	switch answer.word {
 	case wordConflict:
-		return c.conflict(sent, answer.detail)
+		return c.conflict(answer.detail)
 	case wordShape:
 		return failed(c.operation, &ShapeError{Key: c.key, Found: found(answer.detail)})
 	}
@@ -74,36 +76,31 @@ var errRepeated = errors.New("sent again after a lost answer, and another versio
 
 // conflict returns the error for another version than expected. When the change was sent more than once, an earlier one may
 // have been carried out and the stored version been written on top of it.
-func (c *change) conflict(sent *sent, stored string) error {
-	if sent.doubt {
-		return c.unknown(errRepeated)
+func (c *change) conflict(stored string) error {
+	if c.sent.doubt {
+		return unknown(c.operation, errRepeated)
 	}
 	return failed(c.operation, &docstore.ConflictError{Key: c.key, Expected: c.expected, Actual: stored})
 }
 
-// unknown is the error of a change that may have been carried out. It never matches a conflict.
-func (c *change) unknown(cause error) error {
-	return fmt.Errorf("upstash: %s: %w: %w", c.operation, docstore.ErrUnknownOutcome, cause)
-}
-
 // settle reads the version after a change that may have been carried out. That the expected one is there proves nothing: the
 // change may still be on its way.
-func (d *Documents) settle(ctx context.Context, c *change, sent *sent, cause error) error {
-	if !sent.doubt {
+func (d *Documents) settle(ctx context.Context, c *change, cause error) error {
+	if !c.sent.doubt {
 		return cause
 	}
 	if ctx.Err() != nil {
-		return c.unknown(cause)
+		return unknown(c.operation, cause)
 	}
 	if stored, err := d.storedVersion(ctx, c); err == nil && c.isDone(stored) {
 		return nil
 	}
-	return c.unknown(cause)
+	return unknown(c.operation, cause)
 }
 
 // storedVersion returns the version of the document, "" when there is none.
 func (d *Documents) storedVersion(ctx context.Context, c *change) (string, error) {
-	result, _, err := d.client.run(ctx, c.operation, command{"HGET", d.prefix + c.key, versionField})
+	result, err := d.client.run(ctx, c.operation, command{"HGET", d.prefix + c.key, versionField})
 	if err != nil {
 		return "", err
 	}

@@ -27,7 +27,7 @@ func (p *Provider) erasePrefix(ctx context.Context, prefix string) error {
 			return err
 		}
 		if len(page.keys) > 0 {
-			if _, _, err := p.client.run(ctx, "erase", append(command{"DEL"}, page.keys...)); err != nil {
+			if _, err := p.client.run(ctx, "erase", append(command{"DEL"}, page.keys...)); err != nil {
 				return err
 			}
 		}

@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/recollect-go/recollect/internal/docstore"
 	"github.com/recollect-go/recollect/internal/rest"
 )
 
 // Error is a failed command. errors.Is tells what kind; Code is the first word of a Redis error, such as OOM.
 type Error = rest.Error
 
-// Kinds of errors. A write or delete whose outcome is unknown matches filememory.ErrUnknownOutcome as well.
+// Kinds of errors. What may have been stored or deleted although the call failed matches filememory.ErrUnknownOutcome as well:
+// a document, a captured turn, a saved fact, a kept recall.
 var (
 	// ErrUnauthorized: no token, or one that the service refuses for this command.
 	ErrUnauthorized = rest.ErrUnauthorized
@@ -48,6 +50,11 @@ func (e *ShapeError) Error() string {
 
 // Is reports whether target is ErrShape.
 func (e *ShapeError) Is(target error) bool { return target == ErrShape }
+
+// unknown is the error of a change that may have been carried out. It never matches a conflict.
+func unknown(operation string, cause error) error {
+	return fmt.Errorf("upstash: %s: %w: %w", operation, docstore.ErrUnknownOutcome, cause)
+}
 
 func failed(operation string, err error) error {
 	return fmt.Errorf("upstash: %s: %w", operation, err)

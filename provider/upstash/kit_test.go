@@ -26,13 +26,14 @@ func newShelf(t *testing.T) *shelf {
 
 func (s *shelf) reopen(t *testing.T) *shelf { return &shelf{s.server.documents(t), s.server} }
 
-// loseReply makes the next write lose its reply for good: its repetitions and the read that would tell what became of it fail as well.
+// loseReply makes the next write lose its reply for good: its repetitions, if it has any, and the read that would tell what became of it fail
+// as well.
 func (s *shelf) loseReply(applied bool) {
 	first := hangsUp
 	if applied {
 		first = losesReply
 	}
-	s.server.next("EVAL", first, hangsUp, hangsUp)
+	s.server.nextOfOne("EVAL", first, hangsUp, hangsUp)
 	s.server.next("HGET", hangsUp, hangsUp, hangsUp)
 }
 

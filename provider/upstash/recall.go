@@ -2,13 +2,16 @@ package upstash
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/recollect-go/recollect/internal/dialogue"
+	"github.com/recollect-go/recollect/internal/docstore"
 	"github.com/recollect-go/recollect/internal/ecma"
+	"github.com/recollect-go/recollect/internal/rest"
 	"github.com/recollect-go/recollect/memory"
 )
 
@@ -21,19 +24,31 @@ func (p *Provider) recall(ctx context.Context, o *memory.Operation, turn *memory
 	if err := accept(ctx, "recall", o.Key); err != nil {
 		return nil, err
 	}
-	content, err := p.replay(ctx, o)
+	query := dialogue.Query(turn, messages, maxQueryCharacters)
+	var content string
+	// Nobody knows whether an answer was kept whose reply was lost. It is looked for again, and what is not there is composed
+	// anew: the same answer again could hold what was erased in between.
+	err := p.client.retry.Do(ctx, func(int) (rest.Verdict, error) {
+		var err error
+		content, err = p.answer(ctx, o, query)
+		return rest.Verdict{Again: errors.Is(err, docstore.ErrUnknownOutcome), After: rest.Vague(err).After}, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if content == "" {
-		if content, err = p.compose(ctx, o, dialogue.Query(turn, messages, maxQueryCharacters)); err != nil {
-			return nil, err
-		}
-		if content, err = p.keep(ctx, o, content); err != nil {
-			return nil, err
-		}
-	}
 	return []memory.Item{{ID: itemID, Content: content}}, nil
+}
+
+// answer returns what was answered under the operation id, or else a fresh answer, which it keeps.
+func (p *Provider) answer(ctx context.Context, o *memory.Operation, query string) (string, error) {
+	content, err := p.replay(ctx, o)
+	if err != nil || content != "" {
+		return content, err
+	}
+	if content, err = p.compose(ctx, o, query); err != nil {
+		return "", err
+	}
+	return p.keep(ctx, o, content)
 }
 
 func (p *Provider) compose(ctx context.Context, o *memory.Operation, query string) (string, error) {
@@ -139,7 +154,7 @@ func (p *Provider) replay(ctx context.Context, o *memory.Operation) (string, err
 	if p.opts.NoReplayCache || o.ID == "" {
 		return "", nil
 	}
-	result, _, err := p.client.run(ctx, "recall", command{"GET", p.replayKey(o)})
+	result, err := p.client.run(ctx, "recall", command{"GET", p.replayKey(o)})
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +171,11 @@ func (p *Provider) keep(ctx context.Context, o *memory.Operation, content string
 		return content, nil
 	}
 	seconds := strconv.FormatInt(int64(p.opts.ReplayTTL/time.Second), 10)
-	result, _, err := p.client.run(ctx, "recall", command{"SET", p.replayKey(o), content, "EX", seconds, "NX"})
+	s := &sending{once: true}
+	result, err := p.client.send(ctx, "recall", s, command{"SET", p.replayKey(o), content, "EX", seconds, "NX"})
+	if s.doubt {
+		return "", unknown("recall", err)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/recollect-go/recollect/filememory"
 	"github.com/recollect-go/recollect/memory"
 	"github.com/recollect-go/recollect/provider/upstash"
 )
@@ -52,6 +53,63 @@ func TestARecallIsRepeatedAsItWas(t *testing.T) {
 
 	without := handlers(t, s.provider(t, &upstash.ProviderOptions{NoReplayCache: true}))
 	assert.NotEqual(t, first, recall(t, without, "op:1", memory.UserMessage("cucumber")))
+}
+
+// TestAKeptRecallDoesNotBringBackWhatWasErased: when it may have been kept, it is looked at, and composed anew if it is not there.
+func TestAKeptRecallDoesNotBringBackWhatWasErased(t *testing.T) {
+	t.Parallel()
+	for name, loses := range map[string]func(http.ResponseWriter, func() []byte){
+		"no reply":       losesReply,
+		"bad gateway":    thenSays(502, "bad gateway"),
+		"not understood": thenSays(200, "<html>"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			h := handlers(t, s.provider(t, nil))
+			mustCall(t, h, "save_memory", `{"text":"User likes cucumber."}`)
+			s.next("SET", func(w http.ResponseWriter, serve func() []byte) {
+				loses(w, func() []byte {
+					answer := serve()
+					assert.Contains(t, s.get("agentkit:memoryRecall:"+key+":op"), "User likes")
+					assert.NoError(t, h.Erase(t.Context(), &memory.EraseRequest{Operation: operation("")}))
+					return answer
+				})
+			})
+			assert.NotContains(t, recall(t, h, "op", memory.UserMessage("cucumber")), "User likes")
+			assert.Equal(t, []string{"agentkit:memoryRecall:" + key + ":op"}, s.keys())
+			assert.NotContains(t, s.get("agentkit:memoryRecall:"+key+":op"), "User likes")
+		})
+	}
+}
+
+func TestARecallThatMayHaveBeenKeptIsLookedAt(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	s.next("SET", losesReply)
+	first := recall(t, h, "op1", memory.UserMessage("cucumber"))
+	assert.Equal(t, first, s.get("agentkit:memoryRecall:"+key+":op1"))
+	assert.Equal(t, 1, s.count("SET"))
+
+	s.next("SET", hangsUp)
+	assert.Equal(t, first, recall(t, h, "op2", memory.UserMessage("cucumber")))
+	assert.Equal(t, first, s.get("agentkit:memoryRecall:"+key+":op2"))
+	assert.Equal(t, 3, s.count("SET"), "it was not there, so it was kept once more")
+
+	ask := func() error {
+		_, err := h.Recall(t.Context(), &memory.TurnStarted{Operation: operation("op3"), Turn: memory.Turn{ID: "t"}})
+		return err
+	}
+	s.next("SET", hangsUp, hangsUp, hangsUp)
+	err := ask()
+	require.ErrorIs(t, err, upstash.ErrNoReply)
+	require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
+	s.next("SET", answers(400, "OOM"))
+	err = ask()
+	require.ErrorIs(t, err, upstash.ErrRefused)
+	require.NotErrorIs(t, err, filememory.ErrUnknownOutcome)
+	assert.Equal(t, 7, s.count("SET"), "a refusal is not tried again")
 }
 
 func TestConcurrentRecallsOfOneOperationAgree(t *testing.T) {

@@ -16,7 +16,7 @@ type scanned struct {
 // scan returns some of the keys that begin with prefix. The server looks at about count keys, whoever's they are. A key that
 // does not begin with it is an error: what is scanned is handed out, or deleted.
 func (c *Client) scan(ctx context.Context, operation, prefix, cursor string, count int) (*scanned, error) {
-	result, _, err := c.run(ctx, operation, command{"SCAN", cursor, "MATCH", escapeGlob(prefix) + "*", "COUNT", strconv.Itoa(count)})
+	result, err := c.run(ctx, operation, command{"SCAN", cursor, "MATCH", escapeGlob(prefix) + "*", "COUNT", strconv.Itoa(count)})
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func (p *Provider) waitIndexing(ctx context.Context, operation string) error {
 	if p.opts.NoIndexWait {
 		return nil
 	}
-	_, _, err := p.client.run(ctx, operation, command{"SEARCH.WAITINDEXING", p.index})
+	_, err := p.client.run(ctx, operation, command{"SEARCH.WAITINDEXING", p.index})
 	if errors.Is(err, errNoIndex) {
 		return nil
 	}

@@ -46,8 +46,10 @@ type index struct{ prefix string }
 
 // fault answers the next request that contains a command in place of the service, or after it.
 type fault struct {
-	command string
-	act     func(w http.ResponseWriter, serve func() []byte)
+	command  string
+	args     []string // and its arguments; nil means any
+	act      func(w http.ResponseWriter, serve func() []byte)
+	repeated []func(http.ResponseWriter, func() []byte) // when the same is sent again
 }
 
 func newServer(t *testing.T) *server {
@@ -67,8 +69,15 @@ func (s *server) next(command string, acts ...func(http.ResponseWriter, func() [
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, act := range acts {
-		s.faults = append(s.faults, fault{command, act})
+		s.faults = append(s.faults, fault{command: command, act: act})
 	}
+}
+
+// nextOfOne arranges for the next request that contains a command, and for its repetitions, if it has any.
+func (s *server) nextOfOne(command string, first func(http.ResponseWriter, func() []byte), repeated ...func(http.ResponseWriter, func() []byte)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, fault{command: command, act: first, repeated: repeated})
 }
 
 func (s *server) count(command string) int {
@@ -87,6 +96,12 @@ func (s *server) set(key string, value any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.values[key] = value
+}
+
+func (s *server) remove(keys ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.del(keys)
 }
 
 func (s *server) get(key string) any {
@@ -176,8 +191,11 @@ func (s *server) parse(r *http.Request, body []byte) (commands [][]string, serve
 func (s *server) takeFault(commands [][]string) func(http.ResponseWriter, func() []byte) {
 	for i, f := range s.faults {
 		for _, command := range commands {
-			if command[0] == f.command {
+			if command[0] == f.command && (f.args == nil || slices.Equal(command[1:], f.args)) {
 				s.faults = slices.Delete(s.faults, i, i+1)
+				for _, act := range f.repeated {
+					s.faults = append(s.faults, fault{command: f.command, args: command[1:], act: act})
+				}
 				return f.act
 			}
 		}
@@ -247,6 +265,8 @@ func (s *server) do(command []string) any {
 		return s.scan(args[0], args[2], args[4])
 	case name == "DEL" && len(args) > 0:
 		return s.del(args)
+	case name == "EXISTS" && len(args) > 0:
+		return s.exists(args)
 	case name == "GET" && len(args) == 1:
 		if text, ok := s.values[args[0]].(string); ok {
 			return text
@@ -370,6 +390,16 @@ func (s *server) del(keys []string) any {
 	for _, key := range keys {
 		if _, ok := s.values[key]; ok {
 			delete(s.values, key)
+			n++
+		}
+	}
+	return n
+}
+
+func (s *server) exists(keys []string) any {
+	n := 0
+	for _, key := range keys {
+		if s.values[key] != nil {
 			n++
 		}
 	}

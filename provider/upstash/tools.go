@@ -99,22 +99,35 @@ func (b *bound) save(ctx context.Context, in saveInput) (saveOutput, error) {
 		return saveOutput{}, input(fmt.Sprintf("text has %d characters, at most %d; say it shorter or save several facts", n, b.provider.opts.MaxMemoryCharacters))
 	}
 	id := factID(text)
-	if _, err := b.put(ctx, "save", id, b.provider.newRecord(&b.operation, b.sequence, sourceFact, 0, text)); err != nil {
+	if err := b.store(ctx, id, b.provider.newRecord(&b.operation, b.sequence, sourceFact, 0, text)); err != nil {
 		return saveOutput{}, err
 	}
 	return saveOutput{ID: id, Saved: true, Searchable: b.provider.waitIndexing(ctx, "save") == nil}, nil
 }
 
-// put stores a record and reports whether its condition, if there is one, allowed it.
-func (b *bound) put(ctx context.Context, operation, id string, r *record, condition ...string) (bool, error) {
-	document, err := r.encode()
+// store keeps a fact. When that may have happened and no answer says so, it is not sent again, which would bring back a fact
+// that was forgotten or erased in between: that the fact is there is success.
+func (b *bound) store(ctx context.Context, id string, fact *record) error {
+	document, err := fact.encode()
 	if err != nil {
-		return false, failed(operation, err)
+		return failed("save", err)
 	}
-	set := command{"JSON.SET", b.provider.recordPrefix(b.operation.Key) + id, "$", document}
-	result, _, err := b.provider.client.run(ctx, operation, append(set, condition...))
-	return err == nil && !result.isNull(), err
+	s := &sending{once: true}
+	_, err = b.provider.client.send(ctx, "save", s, command{"JSON.SET", b.at(id), "$", document})
+	if !s.doubt {
+		return err
+	}
+	if ctx.Err() == nil {
+		stored, readErr := b.stored(ctx, "save", id)
+		if readErr == nil && stored != nil && !stored.Deleted && stored.Text == fact.Text {
+			return nil
+		}
+	}
+	return unknown("save", err)
 }
+
+// at returns where the record with an id lies.
+func (b *bound) at(id string) string { return b.provider.recordPrefix(b.operation.Key) + id }
 
 type searchInput struct {
 	Query string `json:"query"`
@@ -179,13 +192,11 @@ func (b *bound) forget(ctx context.Context, in forgetInput) (forgetOutput, error
 	if !idGrammar.MatchString(in.ID) {
 		return forgetOutput{}, input("id is not one that was shown")
 	}
-	stored, err := b.stored(ctx, in.ID)
+	stored, err := b.stored(ctx, "forget", in.ID)
 	if err != nil || stored == nil {
 		return forgetOutput{ID: in.ID}, err
 	}
-	stored.Text, stored.Deleted = "", true
-	// Only what is still there: an erasure in between stays one.
-	if replaced, err := b.put(ctx, "forget", in.ID, stored, "XX"); err != nil || !replaced {
+	if replaced, err := b.redact(ctx, in.ID, stored); err != nil || !replaced {
 		return forgetOutput{ID: in.ID}, err
 	}
 	// What is not indexed yet would still be found with its text.
@@ -195,15 +206,27 @@ func (b *bound) forget(ctx context.Context, in forgetInput) (forgetOutput, error
 	return forgetOutput{ID: in.ID, Forgotten: true}, nil
 }
 
+// redact replaces a record by its mark, and reports whether it was still there: an erasure in between stays one. It can be
+// repeated, since it only takes away.
+func (b *bound) redact(ctx context.Context, id string, r *record) (bool, error) {
+	r.Text, r.Deleted = "", true
+	document, err := r.encode()
+	if err != nil {
+		return false, failed("forget", err)
+	}
+	result, err := b.provider.client.run(ctx, "forget", command{"JSON.SET", b.at(id), "$", document, "XX"})
+	return err == nil && !result.isNull(), err
+}
+
 // stored returns the record with an id, nil when there is none.
-func (b *bound) stored(ctx context.Context, id string) (*record, error) {
-	result, _, err := b.provider.client.run(ctx, "forget", command{"JSON.GET", b.provider.recordPrefix(b.operation.Key) + id, "$"})
+func (b *bound) stored(ctx context.Context, operation, id string) (*record, error) {
+	result, err := b.provider.client.run(ctx, operation, command{"JSON.GET", b.at(id), "$"})
 	if err != nil {
 		return nil, err
 	}
 	stored, err := parseStored(b.operation.Key, result)
 	if err != nil {
-		return nil, badReply("forget", err)
+		return nil, badReply(operation, err)
 	}
 	return stored, nil
 }

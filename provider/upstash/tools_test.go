@@ -2,6 +2,7 @@ package upstash_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/recollect-go/recollect/filememory"
 	"github.com/recollect-go/recollect/memory"
 	"github.com/recollect-go/recollect/provider/upstash"
 )
@@ -36,6 +38,73 @@ func TestAFactCanBeSavedAgainAfterItWasForgotten(t *testing.T) {
 	mustCall(t, h, "save_memory", `{"text":"User likes cucumber."}`)
 	assert.Contains(t, recall(t, h, "op2", memory.UserMessage("cucumber")), "User likes")
 	assert.JSONEq(t, `{"id":"nothing","forgotten":false}`, mustCall(t, h, "forget_memory", `{"id":"nothing"}`))
+}
+
+// TestASaveInDoubtIsNotSentAgain guards against bringing back a fact that was saved, and forgotten or erased since.
+func TestASaveInDoubtIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	for name, since := range map[string]func(*testing.T, memory.Handlers){
+		"forgotten": func(t *testing.T, h memory.Handlers) {
+			_, err := call(t, h, "forget_memory", `{"id":"c1c17b9fc4e1"}`)
+			assert.NoError(t, err)
+		},
+		"erased": func(t *testing.T, h memory.Handlers) {
+			assert.NoError(t, h.Erase(t.Context(), &memory.EraseRequest{Operation: operation("")}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			h := handlers(t, s.provider(t, nil))
+			s.next("JSON.SET", then(func() { since(t, h) }))
+			_, err := call(t, h, "save_memory", `{"text":"User likes cucumber."}`)
+			require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
+			for _, name := range s.keys() {
+				assert.NotContains(t, string(s.get(name).(json.RawMessage)), "cucumber")
+			}
+		})
+	}
+}
+
+func TestASaveWhoseAnswerIsLostIsLookedAt(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	s.next("JSON.SET", losesReply)
+	assert.JSONEq(t, `{"id":"c1c17b9fc4e1","saved":true,"searchable":true}`, mustCall(t, h, "save_memory", `{"text":"User likes cucumber."}`))
+	assert.Equal(t, 1, s.count("JSON.SET"))
+
+	s.next("JSON.SET", hangsUp)
+	_, err := call(t, h, "save_memory", `{"text":"User likes trains."}`)
+	require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
+	require.ErrorIs(t, err, upstash.ErrNoReply)
+	assert.Len(t, s.keys(), 1)
+
+	s.next("JSON.SET", losesReply)
+	s.next("JSON.GET", answers(400, "NOPERM"))
+	_, err = call(t, h, "save_memory", `{"text":"User likes trains."}`)
+	require.ErrorIs(t, err, filememory.ErrUnknownOutcome, "nobody can tell")
+
+	s.next("JSON.SET", answers(400, "OOM"))
+	_, err = call(t, h, "save_memory", `{"text":"User likes planes."}`)
+	require.ErrorIs(t, err, upstash.ErrRefused)
+	require.NotErrorIs(t, err, filememory.ErrUnknownOutcome, "a refusal leaves no doubt")
+}
+
+// TestAForgettingIsSentAgain: it can only take away, so a doubt is no reason to leave a text where it is.
+func TestAForgettingIsSentAgain(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]func(http.ResponseWriter, func() []byte){"carried out": losesReply, "not carried out": hangsUp} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			h := handlers(t, s.provider(t, nil))
+			mustCall(t, h, "save_memory", `{"text":"User likes cucumber."}`)
+			s.next("JSON.SET", fault)
+			assert.JSONEq(t, `{"id":"c1c17b9fc4e1","forgotten":true}`, mustCall(t, h, "forget_memory", `{"id":"c1c17b9fc4e1"}`))
+			assert.NotContains(t, string(s.get(s.keys()[0]).(json.RawMessage)), "cucumber")
+		})
+	}
 }
 
 func TestWhatIsSavedCanBeFoundAtOnceAlthoughTheIndexLags(t *testing.T) {
