@@ -62,43 +62,6 @@ func callReaches(messages []Message) []int {
 	return reach
 }
 
-// waitingCaller returns the index of the last message but tool messages when not all of its calls have been answered, else -1. An
-// unanswered call with anything but results behind it will never be answered.
-func waitingCaller(messages []Message) int {
-	last := len(messages) - 1
-	for last >= 0 && messages[last].Role() == RoleTool {
-		last--
-	}
-	if last < 0 || len(unanswered(messages[last], messages[last+1:])) == 0 {
-		return -1
-	}
-	return last
-}
-
-// unanswered returns the calls of a message that have no result in the messages behind it.
-func unanswered(m Message, behind []Message) []ToolCallPart {
-	calls := m.ToolCalls()
-	if len(calls) == 0 {
-		return nil
-	}
-	answered := make(map[string]bool)
-	for _, result := range m.ToolResults() { // of a tool that the model's provider ran
-		answered[result.CallID] = true
-	}
-	for _, b := range behind {
-		for _, result := range b.ToolResults() {
-			answered[result.CallID] = true
-		}
-	}
-	var open []ToolCallPart
-	for _, call := range calls {
-		if !answered[call.CallID] {
-			open = append(open, call)
-		}
-	}
-	return open
-}
-
 // fromPerson reports whether a message was written by a user and not by the library or its host.
 func fromPerson(m Message) bool {
 	return m.Role() == RoleUser && (m.Kind() == KindUser || m.Kind() == "")

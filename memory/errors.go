@@ -85,7 +85,8 @@ var (
 	// ErrSessionEnded: the session was reset. The next one has a new id.
 	ErrSessionEnded = errors.New("memory: session has ended")
 
-	// ErrUnanswered: a turn cannot be completed while a tool call or a delivery waits for an answer.
+	// ErrUnanswered: a turn can be neither completed nor answered while a tool call waits for its result, nor completed while a
+	// delivery waits for an answer.
 	ErrUnanswered = errors.New("memory: turn is unanswered")
 
 	// ErrTurnOpen: a turn of this session is open already, under the same id.

@@ -178,19 +178,3 @@ func (s *Session) settled() []Message {
 	}
 	return append(slices.Clip(history), s.state.turn.held...)
 }
-
-// lostResults returns results for the calls at the end of a history that wait for theirs.
-func lostResults(history []Message) []ToolResultPart {
-	caller := waitingCaller(history)
-	if caller < 0 {
-		return nil
-	}
-	var results []ToolResultPart
-	for _, call := range unanswered(history[caller], history[caller+1:]) {
-		results = append(results, ToolResultPart{
-			CallID: call.CallID, Name: call.Name, IsError: true,
-			Output: []byte(`"The turn ended before this call returned. It is not known whether it took effect."`),
-		})
-	}
-	return results
-}

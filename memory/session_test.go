@@ -432,6 +432,57 @@ func TestSessionFailKeepsWhatWasSaidAndIsNotCaptured(t *testing.T) {
 	assert.Empty(t, b.book.of("capture"))
 }
 
+func TestSessionTakesNothingBetweenACallAndItsResults(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	two := memory.AssistantMessage("both", memory.ToolCallPart{CallID: "1", Name: "run"}, memory.ToolCallPart{CallID: "2", Name: "run"})
+	answer := memory.AssistantMessage("done")
+	for name, c := range map[string]struct {
+		before, refused []memory.Message
+		err             error
+	}{
+		"an answer":                       {[]memory.Message{call("1")}, []memory.Message{answer}, memory.ErrUnanswered},
+		"an answer with the call":         {nil, []memory.Message{call("1"), answer}, memory.ErrUnanswered},
+		"an answer before all results":    {[]memory.Message{two, toolText("2", "ok")}, []memory.Message{answer}, memory.ErrUnanswered},
+		"another call":                    {[]memory.Message{call("1")}, []memory.Message{call("2")}, memory.ErrUnanswered},
+		"a message of a user":             {[]memory.Message{call("1")}, []memory.Message{memory.UserMessage("and?")}, memory.ErrUnanswered},
+		"a result without a call":         {nil, []memory.Message{toolText("1", "ok")}, memory.ErrInvalidMessage},
+		"the result of another call":      {[]memory.Message{call("1")}, []memory.Message{toolText("2", "ok")}, memory.ErrInvalidMessage},
+		"a result twice":                  {[]memory.Message{two, toolText("1", "ok")}, []memory.Message{toolText("1", "ok")}, memory.ErrInvalidMessage},
+		"a result behind the next answer": {[]memory.Message{call("1"), toolText("1", "ok"), answer}, []memory.Message{toolText("1", "ok")}, memory.ErrInvalidMessage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newSessionBundle(t)
+			turn := begin(t, b.session(t, nil), said("t", member("acme"), "hello"))
+			require.NoError(t, turn.Append(c.before...))
+			view := turn.View()
+			require.ErrorIs(t, turn.Append(c.refused...), c.err)
+			require.Equal(t, view, turn.View())
+			for _, pending := range turn.Pending() {
+				require.NoError(t, turn.Append(toolText(pending.CallID, "ok")))
+			}
+			require.NoError(t, turn.Append(answer))
+			require.NoError(t, turn.Complete(ctx))
+		})
+	}
+}
+
+func TestSessionDoesNotWaitForAToolThatTheModelsProviderRuns(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	turn := begin(t, b.session(t, nil), said("t", member("acme"), "what is new?"))
+	require.NoError(t, turn.Append(
+		decode(t, `{"role":"assistant","content":[{"type":"tool-call","toolCallId":"s","toolName":"search","input":{},"providerExecuted":true},
+			{"type":"tool-call","toolCallId":"1","toolName":"run","input":{},"providerExecuted":false}]}`)))
+	require.Len(t, turn.Pending(), 1)
+	require.Equal(t, "1", turn.Pending()[0].CallID)
+	require.NoError(t, turn.Append(toolText("1", "ok"),
+		decode(t, `{"role":"assistant","content":[{"type":"tool-result","toolCallId":"s","toolName":"search","output":{"type":"text","value":"news"}},
+			{"type":"text","text":"this"}]}`)))
+	require.NoError(t, turn.Complete(context.Background()))
+}
+
 func TestSessionDeliversIntoATurnWithoutRecall(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -51,13 +51,13 @@ func (t *OpenTurn) Tools() []Tool {
 func (t *OpenTurn) Pending() []ToolCallPart {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()
-	if caller := waitingCaller(t.view); caller >= 0 {
-		return unanswered(t.view[caller], t.view[caller+1:])
-	}
-	return nil
+	return waitingCalls(t.view)
 }
 
-// Append adds answers of the model and results of tools to the history.
+// Append adds answers of the model and results of tools to the history: all of them, or with an error none. A model's provider refuses a
+// history in which a tool call is not followed by exactly its results, now and in every later turn. So while calls wait, anything else
+// than their results is an error matching ErrUnanswered, and a result that no call waits for is one matching ErrInvalidMessage. A call
+// that cannot be made is answered with a ToolResultPart that says so, or the turn is ended with Fail.
 func (t *OpenTurn) Append(messages ...Message) error {
 	if err := ownMessages(messages); err != nil {
 		return fmt.Errorf("memory: appending to a turn: %w", err)
@@ -65,6 +65,9 @@ func (t *OpenTurn) Append(messages ...Message) error {
 	return t.session.locked(func() error {
 		if err := t.open(); err != nil {
 			return err
+		}
+		if err := follow(t.view, messages); err != nil {
+			return fmt.Errorf("memory: appending to a turn: %w", err)
 		}
 		t.add(messages)
 		for _, m := range messages {
