@@ -63,8 +63,11 @@ func testCancelled(t *testing.T, d database) {
 		var clients sync.WaitGroup
 		for client := range connections {
 			clients.Go(func() {
-				key := keyOf(fmt.Sprint("any moment ", client))
-				for range 8 {
+				for attempt := range 8 {
+					key := keyOf(fmt.Sprint("any moment ", client, " ", attempt))
+					if attempt%2 == 0 {
+						create(t, store, key, []byte("before"))
+					}
 					cancelledWrite(t, store, key)
 				}
 			})
@@ -75,7 +78,7 @@ func testCancelled(t *testing.T, d database) {
 }
 
 // cancelledWrite writes under a deadline that strikes before, while or after the statement runs, and resolves what is left
-// open.
+// open. Nobody else may write key, nor may an earlier call that was left behind and still be carried out.
 func cancelledWrite(t *testing.T, store docstore.Store, key string) {
 	_, version, err := store.Read(context.Background(), key)
 	if err != nil {
