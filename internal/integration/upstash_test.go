@@ -144,6 +144,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 var restRetry = upstash.Retry{Attempts: 3, FirstDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond}
 
 // restRequests is how many requests a write that never gets an answer sends: every attempt of it and of the read afterwards.
+// A create sends two less, since it is not repeated; the next read, which is, then meets what is left of the loss.
 const restRequests = 6
 
 // openRest returns documents with a connection pool of their own.
