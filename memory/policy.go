@@ -35,7 +35,8 @@ type Policy struct {
 	ToolResultBytes int
 
 	// Media returns what a part that is not text costs, in tokens, and true; or false for the table of DefaultMediaTokens. nil means the
-	// table. It is called often and must be fast.
+	// table. It is called often, by whoever has something measured, and must be fast. It may look at the session that is measured
+	// but not compact, complete, clear or reset it, which would wait for the measuring. A panic in it reaches the caller.
 	Media func(*MediaPart) (int64, bool)
 }
 

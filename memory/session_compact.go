@@ -71,19 +71,7 @@ func (t *OpenTurn) Compact(ctx context.Context, c *CompactCall) (*CompactReport,
 		return nil, err
 	}
 	defer s.working.release()
-	var r *CompactRequest
-	var idle *CompactReport
-	err := s.locked(func() error {
-		if err := t.open(); err != nil {
-			return err
-		}
-		t.flush()
-		r = s.request(c)
-		if idle = t.idle(r); idle == nil {
-			r.Session, r.Turn, r.StepIndex, r.foreign = t.info, ptr(t.state().Turn), ptr(t.state().step), t.state().foreign
-		}
-		return nil
-	})
+	r, idle, err := t.prepareCompact(c)
 	if err != nil || idle != nil {
 		return idle, err
 	}
@@ -99,6 +87,38 @@ func (t *OpenTurn) Compact(ctx context.Context, c *CompactCall) (*CompactReport,
 	}
 	t.compacted(r, result)
 	return &result.CompactReport, nil
+}
+
+// prepareCompact returns the request of a compaction, or the report of one that need not be tried. It weighs only what is new since it was last
+// asked, because it is asked before every model call, and not under the lock, since the policy may ask the host. Nobody else sets
+// the weight meanwhile.
+func (t *OpenTurn) prepareCompact(c *CompactCall) (r *CompactRequest, idle *CompactReport, err error) {
+	s := t.session
+	var fresh []Message
+	err = s.locked(func() error {
+		if err := t.open(); err != nil {
+			return err
+		}
+		t.flush()
+		r = s.request(c)
+		r.Session, r.Turn, r.StepIndex, r.foreign = t.info, ptr(t.state().Turn), ptr(t.state().step), t.state().foreign
+		fresh = slices.Clip(t.view[t.weighed:])
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	weight := r.Policy.weigh(fresh)
+	err = s.locked(func() error {
+		if err := t.open(); err != nil {
+			return err
+		}
+		t.weight += weight
+		t.weighed += len(fresh)
+		idle = t.idle(r)
+		return nil
+	})
+	return r, idle, err
 }
 
 // request returns what all compactions have in common. The lock is held.
@@ -123,11 +143,8 @@ func (s *Session) standalone(c *CompactCall) *CompactRequest {
 	return r
 }
 
-// idle returns the report of a compaction that need not be tried, or nil. It weighs only what is new since it was last asked, because it is asked
-// before every model call. The lock is held.
+// idle returns the report of a compaction that need not be tried, or nil. The lock is held.
 func (t *OpenTurn) idle(r *CompactRequest) *CompactReport {
-	t.weight += r.Policy.weigh(t.view[t.weighed:])
-	t.weighed = len(t.view)
 	tokens := toTokens(t.weight) + r.Policy.envelope(&Load{Envelope: r.Envelope}) + r.Excess
 	report := &CompactReport{Outcome: CompactNotDue, Before: tokens, After: tokens}
 	switch {

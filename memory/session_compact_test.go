@@ -274,3 +274,62 @@ func TestSessionDropsPiledUpRecordsBetweenModelCalls(t *testing.T) {
 	c := b.book.of("capture")[20]
 	assert.Equal(t, []string{"hello", "hi"}, texts(c.messages[c.turn.Start:]))
 }
+
+func TestPolicyMeasuresMediaWithoutTheSessionsLock(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	var turn *memory.OpenTurn
+	var s *memory.Session
+	asked := 0
+	policy := small()
+	policy.Media = func(*memory.MediaPart) (int64, bool) {
+		asked++
+		_, err := s.Snapshot()
+		require.NoError(t, err)
+		require.NotEmpty(t, s.History())
+		require.NotEmpty(t, turn.View())
+		require.Empty(t, turn.Pending())
+		return 10, true
+	}
+	image := decode(t, `{"role":"user","kind":"user","content":[{"type":"image","image":"https://example.com/1.png"}]}`)
+	c := &counting{}
+	s = b.filled(t, &memory.SessionOptions{Policy: policy, Summarize: c.summarize})
+	turn = begin(t, s, &memory.Delivery{Current: member("acme"), Input: []memory.Message{image}})
+	report, err := turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactSummarized, report.Outcome)
+	compacting := asked
+	require.NotZero(t, compacting)
+	require.NoError(t, turn.Counted(1, 0))
+	assert.Greater(t, asked, compacting)
+	turn.Fail()
+}
+
+func TestSessionForgetsACountThatIsOlderThanACompaction(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	var turn *memory.OpenTurn
+	policy := small()
+	counted := false // a count is being measured
+	policy.Media = func(*memory.MediaPart) (int64, bool) {
+		if counted {
+			counted = false
+			report, err := turn.Compact(ctx, nil)
+			require.NoError(t, err)
+			require.Equal(t, memory.CompactSummarized, report.Outcome)
+		}
+		return 10, true
+	}
+	image := decode(t, `{"role":"user","kind":"user","content":[{"type":"image","image":"https://example.com/1.png"}]}`)
+	c := &counting{}
+	s := b.filled(t, &memory.SessionOptions{Policy: policy, Summarize: c.summarize})
+	turn = begin(t, s, &memory.Delivery{Current: member("acme"), Input: []memory.Message{image}})
+	counted = true
+	require.NoError(t, turn.Counted(1_000_000, 0))
+	report, err := turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactNotDue, report.Outcome, "the count was that of the longer history")
+	turn.Fail()
+}

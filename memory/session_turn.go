@@ -107,11 +107,23 @@ func (t *OpenTurn) Deliver(d *Delivery) error {
 // sent along (0: the policy's envelope). Where that is more than the policy's own measure, it decides from now on when a compaction is
 // due. It is told before the answer is appended.
 func (t *OpenTurn) Counted(tokens, envelope int64) error {
-	return t.session.locked(func() error {
+	s := t.session
+	var view []Message
+	err := s.locked(func() error {
+		view = slices.Clip(t.view)
+		return t.open()
+	})
+	if err != nil {
+		return err
+	}
+	excess := s.options.Policy.Excess(&Load{Messages: view, Envelope: envelope}, tokens) // not under the lock: the policy may ask the host
+	return s.locked(func() error {
 		if err := t.open(); err != nil {
 			return err
 		}
-		t.session.state.excess = t.session.options.Policy.Excess(&Load{Messages: t.view, Envelope: envelope}, tokens)
+		if len(t.view) >= len(view) && slices.Equal(t.view[:len(view)], view) { // else it was compacted meanwhile
+			s.state.excess = excess
+		}
 		return nil
 	})
 }
