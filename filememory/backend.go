@@ -31,6 +31,7 @@ type Backend interface {
 type Lister interface {
 	// List returns up to limit keys, without bodies, and the cursor of the next page. The first cursor is "", and a next
 	// of "" means that there are no more; a page may be short or empty before that. The order is not specified. A key
-	// that exists during the whole listing appears at least once. A limit below 1 is an error.
+	// that exists during the whole listing appears at least once, and so may a key in whose place there is something else:
+	// Read tells. A limit below 1 is an error.
 	List(ctx context.Context, cursor string, limit int) (keys []string, next string, err error)
 }

@@ -54,6 +54,9 @@ var (
 	ErrUnknownOutcome = docstore.ErrUnknownOutcome
 	// ErrInvalidKey matches the error for a key outside the grammar.
 	ErrInvalidKey = docstore.ErrInvalidKey
+	// ErrShape matches the error for something in the place of a document that is none, such as a folder in the place of
+	// its file. It is neither read nor changed.
+	ErrShape = docstore.ErrShape
 )
 
 // ConflictError reports a conditional write or delete whose expected version was not the stored one. Nothing was written. Its

@@ -38,7 +38,7 @@ type SweepReport struct {
 	Next       string   // cursor of the next page; "" when there is none
 	Checked    int      // checkpoints that were read
 	Deleted    int      // checkpoints that were idle, and are gone
-	Unreadable []string // keys of checkpoints that are malformed, of a newer format or over the store's limit, and stay
+	Unreadable []string // keys of what stays: malformed, of a newer format, over the store's limit, or no document at all
 }
 
 // Sweep deletes the sessions of one page of keys whose last commit is longer than IdleFor ago. To sweep a store, call it
@@ -96,7 +96,7 @@ func (o *SweepOptions) sweepKey(ctx context.Context, store Store, key string, re
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if errors.Is(err, docstore.ErrTooLarge) {
+	if errors.Is(err, docstore.ErrTooLarge) || errors.Is(err, docstore.ErrShape) {
 		o.skip(ctx, key, report, err)
 		return nil
 	}

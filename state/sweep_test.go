@@ -3,6 +3,8 @@ package state_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +97,25 @@ func TestASweepGoesOnBehindADocumentOverTheStoresLimit(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, small.Close()) })
 	report := sweep(t, small, "", 0)
 	require.Equal(t, &state.SweepReport{Checked: 1, Deleted: 1, Unreadable: []string{key(t, s.ID())}}, report)
+}
+
+func TestASweepGoesOnBehindWhatIsNoDocument(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	store, err := state.Dir(root, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	stamped(t, store, "idle", 2*time.Hour)
+	stray := "memstate1_" + strings.Repeat("A", 43)
+	require.NoError(t, os.WriteFile(filepath.Join(root, stray), []byte("precious"), 0o600))
+
+	_, _, err = store.Read(t.Context(), stray)
+	require.ErrorIs(t, err, state.ErrShape)
+	report := sweep(t, store, "", 0)
+	require.Equal(t, &state.SweepReport{Checked: 1, Deleted: 1, Unreadable: []string{stray}}, report)
+	content, err := os.ReadFile(filepath.Join(root, stray))
+	require.NoError(t, err)
+	require.Equal(t, "precious", string(content))
 }
 
 // racing is a store in which a session commits between the sweep's look and its delete.

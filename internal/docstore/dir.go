@@ -33,11 +33,16 @@ type DirOptions struct {
 // does not take the lock: what it saves in the instant between a writer's look and its rename is lost.
 //
 // Nothing outside root is reached: a symbolic link in the place of a key's folder is refused, and so is one that leads
-// out of it. The folder that was opened is used until Close, also when it was moved and its path leads to another.
+// out of it. Whatever is in the place of a document and is none is an error matching ErrShape, and stays.
+//
+// The folder that was opened is used until Close, also when it was moved and its path leads to another. When it was
+// removed, every call is an error that names it, never an absent document: memories that are gone must not look like
+// memories that were never saved.
 //
 // Where the file system does not tell upper from lower case, the name of a key's folder also spells out the case of its
 // letters.
 type Dir struct {
+	path    string // of root when it was opened, absolute
 	root    *os.Root
 	self    *os.File // root, opened for syncing
 	file    string
@@ -61,11 +66,15 @@ func OpenDir(root, fileName string, opts *DirOptions) (*Dir, error) {
 	if err := errors.Join(checkRoot(root), checkFileName(fileName), checkMaxBytes(o.MaxBytes)); err != nil {
 		return nil, err
 	}
-	if err := makeRoot(root); err != nil {
+	path, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("find root: %w", err)
+	}
+	if err := makeRoot(path); err != nil {
 		return nil, fmt.Errorf("create root: %w", err)
 	}
-	d := &Dir{file: fileName, temp: "." + fileName + ".recollect", max: o.MaxBytes}
-	if err := d.open(root); err != nil {
+	d := &Dir{path: path, file: fileName, temp: "." + fileName + ".recollect", max: o.MaxBytes}
+	if err := d.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open root: %w", err), d.Close())
 	}
 	return d, nil
@@ -92,8 +101,8 @@ func checkMaxBytes(limit int64) error {
 	return nil
 }
 
-func (d *Dir) open(root string) (err error) {
-	if d.root, err = os.OpenRoot(root); err != nil {
+func (d *Dir) open() (err error) {
+	if d.root, err = os.OpenRoot(d.path); err != nil {
 		return err
 	}
 	if d.self, err = d.root.Open("."); err != nil {
@@ -137,10 +146,10 @@ func (d *Dir) Read(ctx context.Context, key string) ([]byte, string, error) {
 	}
 	content, err := d.read(key)
 	if err != nil {
-		return nil, "", failed("read", key, err)
+		return nil, "", d.failed("read", key, err)
 	}
 	if content == nil {
-		return nil, "", notExist(key)
+		return nil, "", d.absent(key)
 	}
 	return content, versionOf(content), nil
 }
@@ -160,7 +169,7 @@ func (d *Dir) Write(ctx context.Context, key string, content []byte, expected st
 		return d.replace(ctx, f, content, current == nil)
 	})
 	if err != nil {
-		return "", failed("write", key, err)
+		return "", d.failed("write", key, err)
 	}
 	return versionOf(content), nil
 }
@@ -179,7 +188,7 @@ func (d *Dir) Delete(ctx context.Context, key, expected string) error {
 		}
 		return d.remove(ctx, f)
 	})
-	return failed("delete", key, err)
+	return d.failed("delete", key, err)
 }
 
 // errDeclined ends a change in which nothing was to be written.
@@ -204,7 +213,7 @@ func (d *Dir) update(ctx context.Context, key string, decide Decision) error {
 	if errors.Is(err, errDeclined) {
 		return verdict
 	}
-	return failed("write", key, err)
+	return d.failed("write", key, err)
 }
 
 // erase implements Updater.Erase. It looks at nothing, so it also removes a document that cannot be read.
@@ -214,7 +223,7 @@ func (d *Dir) erase(ctx context.Context, key string) error {
 	}
 	f, err := d.lock(ctx, key, false)
 	if err != nil || f == nil {
-		return failed("erase", key, err)
+		return d.failed("erase", key, err)
 	}
 	defer d.release(f)
 	info, err := f.root.Lstat(d.file)
@@ -222,19 +231,27 @@ func (d *Dir) erase(ctx context.Context, key string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		err = d.clean(f)
 	case err == nil && info.IsDir():
-		err = errNotFile
+		err = misshapen(d.file, info)
 	case err == nil:
 		err = d.remove(ctx, f)
 	}
-	return failed("erase", key, err)
+	return d.failed("erase", key, err)
 }
 
 // failed says which document an error is about. Errors of this package say so themselves.
-func failed(op, key string, err error) error {
+func (d *Dir) failed(op, key string, err error) error {
 	if err == nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrTooLarge) {
 		return err
 	}
-	return fmt.Errorf("%s document %q: %w", op, key, err)
+	return fmt.Errorf("%s document %q: %w", op, key, d.explain(err))
+}
+
+// absent is the error for a document that is not there.
+func (d *Dir) absent(key string) error {
+	if err := d.checkRoot(); err != nil {
+		return d.failed("read", key, err)
+	}
+	return notExist(key)
 }
 
 // expect returns a *ConflictError unless current, nil when there is no document, has the version expected.

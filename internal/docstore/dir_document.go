@@ -25,7 +25,7 @@ func (d *Dir) readFile(f *folder) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, d.unopened(f, err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -33,7 +33,7 @@ func (d *Dir) readFile(f *folder) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: d.file, Err: errNotFile}
+		return nil, misshapen(d.file, info)
 	}
 	if info.Size() > d.max {
 		return nil, &TooLargeError{Key: f.key, Size: info.Size(), Limit: d.max}
@@ -56,6 +56,14 @@ func (d *Dir) readFile(f *folder) ([]byte, error) {
 			content = append(content, 0)[:len(content)]
 		}
 	}
+}
+
+// unopened is the error for a document that could not be opened: not all that may be in its place can be.
+func (d *Dir) unopened(f *folder, err error) error {
+	if info, statErr := f.root.Lstat(d.file); statErr == nil && !info.Mode().IsRegular() {
+		return misshapen(d.file, info)
+	}
+	return err
 }
 
 // change calls decide with the locked folder of key and its document, nil when there is none. Without create, an absent
@@ -127,7 +135,7 @@ func (d *Dir) writeTemp(f *folder, content []byte) error {
 }
 
 // remove deletes the document in f, durably, and the folder if nothing else is in it. That the folder goes need not be
-// durable.
+// durable. A document that somebody removed by hand meanwhile is gone as well.
 func (d *Dir) remove(ctx context.Context, f *folder) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -135,7 +143,7 @@ func (d *Dir) remove(ctx context.Context, f *folder) error {
 	if err := f.removeIfExists(d.temp); err != nil {
 		return err
 	}
-	if err := f.root.Remove(d.file); err != nil {
+	if err := f.removeIfExists(d.file); err != nil {
 		return err
 	}
 	if err := f.self.Sync(); err != nil {

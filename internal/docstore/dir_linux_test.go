@@ -97,6 +97,27 @@ func TestDirReportsAFolderThatItMayNotWrite(t *testing.T) {
 	requireFiles(t, root, testKey)
 }
 
+func TestDirListsAKeyWhoseFolderItMayNotLookInto(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	d := openDir(t, root, nil)
+	_, err := d.Write(t.Context(), testKey, []byte("precious"), "")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(filepath.Join(root, testKey), 0))
+	require.NoError(t, os.Chmod(root, 0o755))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(root, testKey), 0o700) })
+
+	var keys []string
+	var listErr, readErr error
+	asNobody(t, func() {
+		keys, _, listErr = d.List(t.Context(), "", 10)
+		_, _, readErr = d.Read(t.Context(), testKey)
+	})
+	require.NoError(t, listErr)
+	require.Equal(t, []string{testKey}, keys)
+	require.ErrorIs(t, readErr, fs.ErrPermission)
+}
+
 // mount mounts a small file system in memory, or skips the test where that is not allowed.
 func mount(t *testing.T, options string) string {
 	t.Helper()
@@ -160,4 +181,28 @@ func TestDirReadsFromAReadOnlyFileSystem(t *testing.T) {
 	_, err = d.Write(t.Context(), otherKey, []byte("mine"), "")
 	require.ErrorIs(t, err, syscall.EROFS)
 	require.ErrorIs(t, d.Delete(t.Context(), testKey, version), syscall.EROFS)
+}
+
+func TestDirKeepsTheDocumentsOfAFileSystemThatIsUnmountedUnderIt(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skipf("needs the right to mount a file system: %v", err)
+	}
+	d, err := OpenDir(root, testFile, nil)
+	require.NoError(t, err)
+	defer d.Close()
+	version, err := d.Write(t.Context(), testKey, []byte("precious"), "")
+	require.NoError(t, err)
+	require.ErrorIs(t, syscall.Unmount(root, 0), syscall.EBUSY)
+	require.NoError(t, syscall.Unmount(root, syscall.MNT_DETACH))
+	requireFiles(t, root)
+
+	content, same, err := d.Read(t.Context(), testKey)
+	require.NoError(t, err)
+	require.Equal(t, version, same)
+	require.Equal(t, "precious", string(content))
+	_, _, err = d.Read(t.Context(), otherKey)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	requireFiles(t, root)
 }

@@ -246,6 +246,16 @@ var hostiles = map[string]hostile{
 			requireFiles(t, filepath.Join(root, otherKey), testFile)
 		},
 	},
+	"a link to nothing in the place of the folder": {
+		func(t *testing.T, root, _ string) {
+			require.NoError(t, os.Symlink("nowhere", filepath.Join(root, testKey)))
+		},
+		func(t *testing.T, root, _ string) {
+			target, err := os.Readlink(filepath.Join(root, testKey))
+			require.NoError(t, err)
+			require.Equal(t, "nowhere", target)
+		},
+	},
 	"a link to a file outside in the place of the document": {
 		func(t *testing.T, root, outside string) {
 			require.NoError(t, os.Mkdir(filepath.Join(root, testKey), 0o700))
@@ -288,7 +298,26 @@ func TestDirRefusesWhatItDidNotPutThereAndDestroysNothing(t *testing.T) {
 			h.place(t, root, outside)
 			requireRefused(t, d)
 			h.check(t, root, outside)
+			requireListed(t, d, root)
 		})
+	}
+}
+
+// requireListed fails unless a listing goes past what is in the place of testKey's document, and shows its key, so that whoever
+// asks for every document is told.
+func requireListed(t *testing.T, d *Dir, root string) {
+	t.Helper()
+	third := "memscope1_" + strings.Repeat("C", digestLength)
+	writeFile(t, "one", root, third, testFile)
+	for _, limit := range []int{1, 10} {
+		var listed []string
+		for cursor, more := "", true; more; more = cursor != "" {
+			keys, next, err := d.List(t.Context(), cursor, limit)
+			require.NoError(t, err)
+			listed, cursor = append(listed, keys...), next
+		}
+		require.Contains(t, listed, testKey)
+		require.Contains(t, listed, third)
 	}
 }
 
@@ -308,6 +337,7 @@ func requireRefused(t *testing.T, d *Dir) {
 	} {
 		require.Error(t, err, op)
 		require.ErrorContains(t, err, testKey, op)
+		require.True(t, errors.Is(err, ErrShape) || errors.Is(err, ErrTooLarge), "%s: %v", op, err)
 		for _, other := range []error{ErrConflict, ErrUnknownOutcome, fs.ErrNotExist, context.DeadlineExceeded} {
 			require.NotErrorIs(t, err, other, op)
 		}
@@ -350,7 +380,7 @@ func TestDirErasesWhatItCannotRead(t *testing.T) {
 
 	folder := hostiles["a folder in the place of the document"]
 	folder.place(t, root, outside)
-	require.ErrorIs(t, updater.Erase(t.Context(), testKey), errNotFile)
+	require.ErrorIs(t, updater.Erase(t.Context(), testKey), ErrShape)
 	folder.check(t, root, outside)
 }
 
@@ -452,15 +482,56 @@ func TestDirUsesTheRootThatItOpenedWhereverItIsMoved(t *testing.T) {
 	requireFiles(t, outside)
 }
 
-func TestDirReportsARootThatWasRemoved(t *testing.T) {
+// everyDirCall makes every call on a key, and a listing, and returns their errors.
+func everyDirCall(ctx context.Context, d *Dir) map[string]error {
+	errs := map[string]error{}
+	_, _, errs["read"] = d.Read(ctx, testKey)
+	_, errs["create"] = d.Write(ctx, testKey, []byte("mine"), "")
+	_, errs["write"] = d.Write(ctx, testKey, []byte("mine"), versionOf([]byte("precious")))
+	errs["delete"] = d.Delete(ctx, testKey, versionOf([]byte("precious")))
+	errs["update"] = NewUpdater(d).Update(ctx, testKey, func([]byte) ([]byte, error) { return []byte("mine"), nil })
+	errs["erase"] = NewUpdater(d).Erase(ctx, testKey)
+	_, _, errs["list"] = d.List(ctx, "", 10)
+	return errs
+}
+
+func TestDirReportsARootThatWasRemovedAndNoAbsentDocument(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join(t.TempDir(), "root")
+	parent := t.TempDir()
+	root := filepath.Join(parent, "root")
 	d := openDir(t, root, nil)
-	require.NoError(t, os.Remove(root))
+	_, err := d.Write(t.Context(), testKey, []byte("precious"), "")
+	require.NoError(t, err)
+	check := func(t *testing.T) {
+		for op, err := range everyDirCall(t.Context(), d) {
+			require.ErrorContains(t, err, root, op)
+			require.ErrorContains(t, err, "removed", op)
+			for _, other := range []error{fs.ErrNotExist, ErrConflict, ErrUnknownOutcome, ErrShape} {
+				require.NotErrorIs(t, err, other, op)
+			}
+		}
+	}
+	require.NoError(t, os.RemoveAll(root))
+	check(t)
+	requireFiles(t, parent)
+
+	require.NoError(t, os.Mkdir(root, 0o700))
+	check(t)
+	requireFiles(t, root)
+}
+
+func TestDirDeletesADocumentThatSomebodyRemovedByHandMeanwhile(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	d := openDir(t, root, nil)
 	_, err := d.Write(t.Context(), testKey, []byte("one"), "")
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.NotErrorIs(t, err, ErrConflict)
-	require.NotErrorIs(t, err, ErrUnknownOutcome)
+	require.NoError(t, err)
+	f, err := d.lock(t.Context(), testKey, false)
+	require.NoError(t, err)
+	defer d.release(f)
+	require.NoError(t, os.Remove(filepath.Join(root, testKey, testFile)))
+	require.NoError(t, d.remove(t.Context(), f))
+	requireFiles(t, root)
 }
 
 func TestDirSurvivesFoldersThatComeAndGo(t *testing.T) {

@@ -3,11 +3,10 @@
 package docstore
 
 import (
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"os"
 
 	"github.com/stretchr/testify/require"
 )
@@ -26,6 +25,19 @@ func TestDirDoesNotWaitForAPipe(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Dir(pipe), 0o700))
 			require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 			requireRefused(t, d)
+			requireListed(t, d, root)
 		})
 	}
+}
+
+func TestDirLooksAtThePathWhereTheFileSystemCountsNoNames(t *testing.T) {
+	t.Parallel()
+	d := openDir(t, t.TempDir(), nil)
+	info, err := d.self.Stat()
+	require.NoError(t, err)
+	require.False(t, d.wasRemoved(info))
+	info.Sys().(*syscall.Stat_t).Nlink = 0
+	require.False(t, d.wasRemoved(info), "the path leads to the root")
+	d.path = t.TempDir()
+	require.True(t, d.wasRemoved(info), "the path leads elsewhere")
 }

@@ -19,11 +19,9 @@ var ErrInvalidKey = errors.New("invalid key")
 // ErrTooLarge matches every *TooLargeError.
 var ErrTooLarge = errors.New("document is too large")
 
-// Something is in the place of a document or of a key's folder that the store did not put there.
-var (
-	errNotFile   = errors.New("not a regular file")
-	errNotFolder = errors.New("not a folder")
-)
+// ErrShape matches the error for something that is in the place of a document and is none: the store did not put it there, and
+// neither reads nor changes it.
+var ErrShape = errors.New("not a document")
 
 // errLimit reports a page size that makes no sense.
 var errLimit = errors.New("limit of a listing is below 1")

@@ -68,7 +68,7 @@ func (d *Dir) tryFolder(key string) (*folder, error) {
 func (d *Dir) lstatFolder(name string) (fs.FileInfo, error) {
 	info, err := d.root.Lstat(name)
 	if err == nil && !info.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotFolder}
+		return nil, misshapen(name, info)
 	}
 	return info, err
 }
@@ -129,7 +129,7 @@ func (d *Dir) lockFolder(ctx context.Context, key string, create bool) (*folder,
 			return nil, err
 		}
 		if f == nil && !create {
-			return nil, nil
+			return nil, d.checkRoot()
 		}
 		if f == nil {
 			if err := d.root.Mkdir(d.folderName(key), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

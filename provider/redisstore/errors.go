@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	// ErrShape matches every *ShapeError.
-	ErrShape = errors.New("key holds something that is not a document")
+	// ErrShape matches every *ShapeError. It is filememory.ErrShape, which state.Sweep goes on past.
+	ErrShape = filememory.ErrShape
 	// ErrTooLarge matches the error for a document over the 512 MB that a server takes as one value.
 	ErrTooLarge = errors.New("document is too large")
 	// ErrCursor matches the error of a List whose cursor is not one of this store, or whose listing cannot go on because a

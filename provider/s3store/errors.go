@@ -17,8 +17,8 @@ var (
 	ErrTooLarge = filememory.ErrDocumentOversized
 	// ErrReserved matches the error for a document that reads like a tombstone, which the store keeps for itself.
 	ErrReserved = errors.New("document is a tombstone of this package")
-	// ErrShape matches every *ShapeError.
-	ErrShape = errors.New("object is not a document")
+	// ErrShape matches every *ShapeError. It is filememory.ErrShape, which state.Sweep goes on past.
+	ErrShape = filememory.ErrShape
 )
 
 // ShapeError reports an object at the place of a document that is not one. It was not changed.
