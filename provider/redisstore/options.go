@@ -3,6 +3,7 @@ package redisstore
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 	"unicode/utf8"
 
@@ -44,9 +45,10 @@ func (o *Options) check() error {
 
 // checkClient refuses a client that cannot keep the contract.
 func checkClient(client redis.UniversalClient) error {
-	switch c := client.(type) {
-	case nil:
+	if isNil(client) {
 		return errors.New("client is missing")
+	}
+	switch c := client.(type) {
 	case *redis.Ring:
 		return errors.New("client is a Ring: it moves keys to other shards when one is down, and documents would be missing or double")
 	case *redis.Client:
@@ -59,4 +61,13 @@ func checkClient(client redis.UniversalClient) error {
 		}
 	}
 	return nil
+}
+
+// isNil also finds a nil pointer in client, of the kind that a failed constructor leaves.
+func isNil(client redis.UniversalClient) bool {
+	if client == nil {
+		return true
+	}
+	held := reflect.ValueOf(client)
+	return held.Kind() == reflect.Pointer && held.IsNil()
 }

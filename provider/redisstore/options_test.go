@@ -33,9 +33,11 @@ func TestNewListsEveryProblem(t *testing.T) {
 		{Options{TTL: -time.Second}, []string{"client is missing", "is negative"}},
 		{Options{TTL: 1500 * time.Millisecond, Prefix: "\xff"}, []string{"client is missing", "whole seconds", "UTF-8"}},
 	} {
-		_, err := New(nil, &tc.opts)
-		for _, want := range tc.want {
-			require.ErrorContains(t, err, want)
+		for _, client := range []redis.UniversalClient{nil, (*redis.Client)(nil), (*redis.ClusterClient)(nil), (*redis.Ring)(nil)} {
+			_, err := New(client, &tc.opts)
+			for _, want := range tc.want {
+				require.ErrorContains(t, err, want)
+			}
 		}
 	}
 }
