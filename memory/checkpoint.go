@@ -140,7 +140,7 @@ func (m *Memory) compactionRound(phase Phase, r *Compaction) (*round, error) {
 	round.op = operation{session: session.ID, sequence: r.Sequence, turn: standalone, phase: phase}
 	if r.Turn != nil {
 		round.op.sequence, round.op.turn = r.Turn.Sequence, r.Turn.ID
-		round.turn = r.Turn.startingAt(0)
+		round.turn = r.Turn.ofRound()
 	}
 	if r.StepIndex != nil {
 		round.op.step = ":" + strconv.Itoa(*r.StepIndex)

@@ -95,10 +95,14 @@ type SessionInfo struct {
 type Turn struct {
 	ID       string
 	Sequence int64
-	// Input is what was said. The turn's own messages are found by it, so a turn that is resumed or completed without it has none.
+	// Input is what was said. A stateless host's turn is found in the history by it: one that is resumed or completed without it has no
+	// messages of its own. Where a compaction has dropped all of it, the turn begins at the last message of a person, or, when nothing of
+	// the input was a person's, has none.
 	Input []Message
 	// Start is the index in the request's Messages at which the turn's own messages begin.
 	Start int
+
+	first Message // of an open turn of a session: where Start is
 }
 
 // TurnStarted asks for what the model should see before a turn. Messages is the history before the turn.

@@ -15,7 +15,7 @@ type round struct {
 }
 
 func (m *Memory) turnRound(phase Phase, session SessionInfo, turn *Turn) *round {
-	return &round{m, operation{session: session.ID, sequence: turn.Sequence, turn: turn.ID, phase: phase}, session, turn.startingAt(0)}
+	return &round{m, operation{session: session.ID, sequence: turn.Sequence, turn: turn.ID, phase: phase}, session, turn.ofRound()}
 }
 
 // participant is a slot that takes part in a round, and what became of it.

@@ -33,6 +33,7 @@ type turnState struct {
 	current *scope.Principal
 	held    []Message // deliveries that wait for the results of tool calls
 	foreign []Message // messages of the history that another caller delivered into the turn
+	first   Message   // of the turn's messages in the history, foreign ones included; zero while there is none
 	step    int       // counts answers and compactions, and so tells the compactions apart
 	stuck   bool      // a compaction freed nothing
 	enough  int64     // tokens below which another compaction is not tried
@@ -150,7 +151,7 @@ func (s *Session) prepareResumed(d *Delivery) (*prepared, error) {
 	}
 	return &prepared{resumes: true, start: TurnStart{
 		Session:     s.info(t.current, d.Channel),
-		Turn:        t.Turn,
+		Turn:        s.state.placed(),
 		History:     slices.Clip(s.state.history),
 		Bookkeeping: s.state.bookkeeping,
 	}}, nil
@@ -163,7 +164,7 @@ func (s *Session) commit(p *prepared, view *TurnView) {
 	s.state.initiator = p.start.Session.Initiator
 	s.state.sequence++
 	s.state.compactions = 0
-	s.state.turn = &turnState{Turn: p.start.Turn, current: p.start.Session.Current}
+	s.state.turn = &turnState{Turn: p.start.Turn, current: p.start.Session.Current, first: p.start.Turn.Input[0]}
 }
 
 // settled returns the history with every tool call answered, as it is left by a turn that ends before its time: a model's provider refuses

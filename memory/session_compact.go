@@ -101,7 +101,7 @@ func (t *OpenTurn) prepareCompact(c *CompactCall) (r *CompactRequest, idle *Comp
 		}
 		t.flush()
 		r = s.request(c)
-		r.Session, r.Turn, r.StepIndex, r.foreign = t.info, ptr(t.state().Turn), ptr(t.state().step), t.state().foreign
+		r.Session, r.Turn, r.StepIndex, r.foreign = t.info, ptr(s.state.placed()), ptr(t.state().step), t.state().foreign
 		fresh = slices.Clip(t.view[t.weighed:])
 		return nil
 	})
@@ -173,7 +173,9 @@ func (t *OpenTurn) compacted(r *CompactRequest, result *CompactResult) {
 	if r.Policy.over(result.After) {
 		state.enough = result.After + summaryReserve(r.Policy.Limit())
 	}
+	before := t.session.state.history
 	since := t.session.replace(r, result)
+	state.first = stillFirst(state.first, before, t.session.state.history)
 	t.view = slices.Concat(result.Messages, since)
 	t.weight, t.weighed = 0, 0
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -332,4 +333,68 @@ func TestSessionForgetsACountThatIsOlderThanACompaction(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, memory.CompactNotDue, report.Outcome, "the count was that of the longer history")
 	turn.Fail()
+}
+
+// TestSessionCapturesAllOfATurnWhoseInputWasSummarized is about the place where a turn begins, once its input is no longer there to find it by.
+func TestSessionCapturesAllOfATurnWhoseInputWasSummarized(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	note := memory.NewMessage(memory.RoleUser, "context.note", "a note from nobody") // not a person's
+	for name, c := range map[string]struct {
+		input   []memory.Message
+		deliver *memory.Delivery
+		own     []string // what the compaction keeps of the turn and its caller
+	}{
+		"another caller's delivery is kept instead": {nil, said("", member("globex"), "GLOBEX words"), nil},
+		"the caller's own delivery is kept instead": {nil, said("", member("acme"), "ACME words"), []string{"ACME words"}},
+		"nothing of the turn is kept":               {[]memory.Message{note}, nil, nil},
+	} {
+		for _, dies := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, dies=%t", name, dies), func(t *testing.T) {
+				t.Parallel()
+				b := newSessionBundle(t)
+				opts := &memory.SessionOptions{Policy: small(), Summarize: new(counting).summarize}
+				s := b.filled(t, opts)
+				d := said("turn", member("acme"), "hello")
+				if c.input != nil {
+					d.Input = c.input
+				}
+				turn := begin(t, s, d)
+				require.NoError(t, turn.Append(memory.AssistantMessage("early "+words(800))))
+				if c.deliver != nil {
+					require.NoError(t, turn.Deliver(c.deliver))
+					turn.View()
+				}
+				summarize := func() {
+					report, err := turn.Compact(ctx, nil)
+					require.NoError(t, err)
+					require.Equal(t, memory.CompactSummarized, report.Outcome)
+				}
+				restart := func() {
+					if dies {
+						s = b.restored(t, s, opts)
+						turn = begin(t, s, &memory.Delivery{TurnID: "turn", Current: member("acme")})
+					}
+				}
+				summarize()
+				require.NotContains(t, texts(turn.View()), d.Input[0].Text())
+				restart()
+				require.NoError(t, turn.Append(memory.AssistantMessage("middle "+words(800)), call("1"), toolText("1", "late result")))
+				restart()
+				summarize()
+				require.NoError(t, turn.Append(memory.AssistantMessage("late")))
+				restart()
+				require.NoError(t, turn.Complete(ctx))
+
+				requests := b.book.of("capture compaction")
+				require.Len(t, requests, 2)
+				middle := append(slices.Clone(c.own), "middle "+words(800), "", "")
+				assert.Equal(t, middle, texts(requests[1].messages[requests[1].turn.Start:]))
+				captures := b.book.of("capture")
+				last := captures[len(captures)-1]
+				own := last.messages[last.turn.Start:]
+				assert.Equal(t, append(slices.Clone(c.own), "", "", "late"), texts(own))
+			})
+		}
+	}
 }

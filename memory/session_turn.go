@@ -209,6 +209,9 @@ func (t *OpenTurn) state() *turnState { return t.session.state.turn }
 // add appends ordinary messages to the history and to the view, which shows all of them. The lock is held.
 func (t *OpenTurn) add(messages []Message) {
 	t.session.state.history = append(t.session.state.history, messages...)
+	if state := t.state(); state.first.m == nil && len(messages) > 0 {
+		state.first = messages[0]
+	}
 	t.view = append(t.view, messages...)
 }
 
@@ -238,7 +241,7 @@ func (t *OpenTurn) captured() *TurnStart {
 	state := t.session.state
 	return &TurnStart{
 		Session:     t.info,
-		Turn:        state.turn.Turn,
+		Turn:        state.placed(),
 		History:     without(state.history, state.turn.foreign),
 		Bookkeeping: state.bookkeeping,
 	}

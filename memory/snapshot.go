@@ -15,9 +15,10 @@ import (
 //
 //	{"format":"recollect-session","version":1,"id":…,"node":…,"initiator":{…},"sequence":…,"compactions":…,"excess":…,
 //	 "history":[message,…],"bookkeeping":{…},
-//	 "turn":{"id":…,"sequence":…,"current":{…},"input":[…],"held":[…],"foreign":[…],"step":…,"stuck":…,"enough":…}}
+//	 "turn":{"id":…,"sequence":…,"current":{…},"input":[…],"held":[…],"foreign":[…],"first":…,"step":…,"stuck":…,"enough":…}}
 //
-// Members that are zero are left out. A message of the turn that is also in the history is its index there; in foreign the count goes on into held.
+// Members that are zero are left out. A message of the turn that is also in the history is its index there; in foreign the count goes on into
+// held. first, an index too, is left out where it is the first of the input that is in the history.
 // Members that this build does not know are kept, in the object, its bookkeeping and its turn.
 const (
 	snapshotFormat  = "recollect-session"
@@ -100,6 +101,10 @@ func (t *turnState) append(dst []byte, history []Message) ([]byte, error) {
 		if dst, err = appendMessages(dst, list.messages, list.known); err != nil {
 			return nil, err
 		}
+	}
+	if t.first.m != nil && t.first != firstOf(t.Input, history) {
+		dst = append(dst, `,"first":`...)
+		dst = strconv.AppendInt(dst, int64(slices.Index(history, t.first)), 10)
 	}
 	dst = appendNumber(dst, "step", int64(t.step))
 	if t.stuck {
@@ -217,6 +222,9 @@ func decodeTurnState(value json.RawMessage, history []Message) (*turnState, erro
 			return nil, fmt.Errorf("%.40q: %w", member.Name, err)
 		}
 	}
+	if t.first.m == nil {
+		t.first = firstOf(t.Input, history)
+	}
 	if foreign := rawjson.Find(members, "foreign"); foreign != nil {
 		if t.foreign, err = decodeReferences(foreign, slices.Concat(history, t.held)); err != nil {
 			return nil, fmt.Errorf("\"foreign\": %w", err)
@@ -238,6 +246,8 @@ func (t *turnState) read(member rawjson.Member, history []Message) (err error) {
 	case "held":
 		t.held, err = decodeEach(member.Value, decodeOneMessage)
 	case "foreign": // refers to held, wherever that stands
+	case "first":
+		t.first, err = decodeReference(member.Value, history)
 	case "step":
 		t.step, err = count(member.Value)
 	case "stuck":
@@ -255,7 +265,11 @@ func (t *turnState) check() error {
 	if err := t.Turn.check(); err != nil {
 		return err
 	}
-	for _, messages := range [][]Message{t.Input, t.held, t.foreign} {
+	own := [][]Message{t.Input, t.held, t.foreign}
+	if t.first.m != nil {
+		own = append(own, []Message{t.first})
+	}
+	for _, messages := range own {
 		if err := ownMessages(messages); err != nil {
 			return err
 		}
@@ -273,15 +287,20 @@ func decodeReferences(array json.RawMessage, known []Message) ([]Message, error)
 		if rawjson.Kind(value) == '{' {
 			return decodeOneMessage(value)
 		}
-		at, err := count(value)
-		if err != nil {
-			return Message{}, err
-		}
-		if at >= len(known) {
-			return Message{}, fmt.Errorf("there is no message %d", at)
-		}
-		return known[at], nil
+		return decodeReference(value, known)
 	})
+}
+
+// decodeReference reads the index of a known message.
+func decodeReference(value json.RawMessage, known []Message) (Message, error) {
+	at, err := count(value)
+	if err != nil {
+		return Message{}, err
+	}
+	if at >= len(known) {
+		return Message{}, fmt.Errorf("there is no message %d", at)
+	}
+	return known[at], nil
 }
 
 // number reads an integer from 0 on.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/recollect-go/recollect/memory"
+	"github.com/recollect-go/recollect/scope"
 )
 
 // restored takes a session through its snapshot into a memory that another process would have made.
@@ -190,6 +191,10 @@ func TestSnapshotThatIsDamagedOrNewerIsRefused(t *testing.T) {
 			open+`,"turn":{"id":"u","sequence":0,"input":[]}`, 1),
 		"input that is not there": strings.Replace(valid, `"bookkeeping":null`,
 			open+`,"turn":{"id":"t","sequence":0,"input":[0]}`, 1),
+		"first message that is not there": strings.Replace(valid, `"bookkeeping":null`,
+			open+`,"turn":{"id":"t","sequence":0,"first":0}`, 1),
+		"first message that is a record": strings.Replace(strings.Replace(valid, `"bookkeeping":null`,
+			open+`,"turn":{"id":"t","sequence":0,"first":0}`, 1), `"history":[]`, `"history":[`+record(t)+`]`, 1),
 		"forged input": strings.Replace(valid, `"bookkeeping":null`,
 			open+`,"turn":{"id":"t","sequence":0,"held":[{"role":"user","content":"x","metadata":{"eve.memory":{"version":1}}}]}`, 1),
 	} {
@@ -200,6 +205,18 @@ func TestSnapshotThatIsDamagedOrNewerIsRefused(t *testing.T) {
 	_, err = b.memory.RestoreSession([]byte(strings.Replace(valid, `"history":[]`,
 		`"history":[{"role":"user","content":"x","metadata":{"eve.memory":{"version":7}}}]`, 1)), nil)
 	assert.ErrorIs(t, err, memory.ErrAttribution)
+}
+
+// record returns the JSON of a recalled record.
+func record(t testing.TB) string {
+	t.Helper()
+	records, _, err := memory.Bookkeeping{}.Commit(nil, []memory.Batch{{
+		Slot: "profile", Namespace: "app", Scope: scope.String("u"), OperationID: "o", Items: []memory.Item{{Content: "likes tea"}},
+	}})
+	require.NoError(t, err)
+	text, err := json.Marshal(records[0])
+	require.NoError(t, err)
+	return string(text)
 }
 
 // TestSnapshotsOfEveryReleaseAreRead keeps a sample of each released form readable for good. Add files, never change them.
