@@ -86,7 +86,7 @@ func protect[T any](t *boundTool, ctx context.Context, f func(context.Context) (
 			err = &SlotError{t.slot.Name, PhaseTools, panicked}
 		}
 	}()
-	defer recoverInto(&panicked)
+	defer recoverInto(ctx, t.slot.log, &panicked)
 	return f(ctx)
 }
 

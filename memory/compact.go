@@ -182,7 +182,9 @@ func (c *compacting) carryOut(ctx context.Context, plan *plan) (*compacted, erro
 	if plan.shortens && (c.request.Summarize == nil || !c.request.Force && plan.fits(plan.shortened())) {
 		next.ordinary, next.Outcome = plan.shortened(), CompactShortened
 	} else {
-		s := &summarizing{policy: c.request.Policy, summarize: c.request.Summarize, modelID: c.request.ModelID}
+		s := &summarizing{
+			policy: c.request.Policy, summarize: c.request.Summarize, modelID: c.request.ModelID, log: c.memory.log,
+		}
 		var err error
 		if next.ordinary, err = plan.summarized(ctx, s); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/recollect-go/recollect/internal/ecma"
@@ -130,6 +131,7 @@ type summarizing struct {
 	policy    *Policy
 	summarize Summarizer
 	modelID   string
+	log       *slog.Logger
 	calls     int
 }
 
@@ -174,7 +176,7 @@ func (s *summarizing) fitting(previous string, messages []Message) []string {
 
 func (s *summarizing) call(ctx context.Context, r *SummaryRequest) (summary string, err error) {
 	s.calls++
-	summary, err = caught(ctx, func(ctx context.Context) (string, error) { return s.summarize(ctx, r) })
+	summary, err = caught(ctx, s.log, func(ctx context.Context) (string, error) { return s.summarize(ctx, r) })
 	switch {
 	case ctx.Err() != nil:
 		return "", cancelled(ctx)

@@ -124,8 +124,8 @@ func foreign(err error) error {
 func (e providerError) Is(target error) bool { return target == ErrProvider }
 func (e providerError) Unwrap() error        { return e.error }
 
-// PanicError is a panic in a resolver, a provider, a tool or an observer. Its text does not show the value, which may hold a
-// memory.
+// PanicError is a panic in code that the library was given: a resolver, a provider, a tool, an observer, a validator, a summarizer. It was
+// logged with its stack when it happened. Its text and its stack do not show the value, which may hold a memory.
 type PanicError struct {
 	Value any
 	Stack []byte

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -58,9 +59,9 @@ func cancelled(ctx context.Context) error {
 
 // within calls f with a context that ends after the limit, and does not wait longer than that, even if f does. Being out of
 // time is an error matching ErrTimeout. No limit is 0.
-func within[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
+func within[T any](ctx context.Context, log *slog.Logger, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
 	if limit <= 0 {
-		return caught(ctx, f)
+		return caught(ctx, log, f)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrTimeout)
 	defer cancel()
@@ -70,7 +71,7 @@ func within[T any](ctx context.Context, limit time.Duration, f func(context.Cont
 	}
 	done := make(chan result, 1)
 	go func() {
-		value, err := caught(ctx, f)
+		value, err := caught(ctx, log, f)
 		done <- result{value, err}
 	}()
 	var r result
@@ -85,15 +86,18 @@ func within[T any](ctx context.Context, limit time.Duration, f func(context.Cont
 	return r.value, r.err
 }
 
-// caught calls f and turns a panic into an error.
-func caught[T any](ctx context.Context, f func(context.Context) (T, error)) (value T, err error) {
-	defer recoverInto(&err)
+// caught calls f, which is not ours, and turns a panic into an error.
+func caught[T any](ctx context.Context, log *slog.Logger, f func(context.Context) (T, error)) (value T, err error) {
+	defer recoverInto(ctx, log, &err)
 	return f(ctx)
 }
 
-// recoverInto is deferred to turn a panic into a *PanicError.
-func recoverInto(err *error) {
+// recoverInto is deferred to turn a panic into a *PanicError. It is logged here because an error may go where nobody sees its stack: to the
+// model, or, when it is late, nowhere. Neither the log nor the stack has the value, which may hold a memory.
+func recoverInto(ctx context.Context, log *slog.Logger, err *error) {
 	if value := recover(); value != nil {
-		*err = &PanicError{Value: value, Stack: debug.Stack()}
+		panicked := &PanicError{Value: value, Stack: debug.Stack()}
+		*err = panicked
+		log.ErrorContext(ctx, "memory: "+panicked.Error(), "stack", string(panicked.Stack))
 	}
 }

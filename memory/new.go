@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 type slot struct {
 	Slot
 	handlers Handlers
+	log      *slog.Logger // says which slot it is
 }
 
 // minBindingKey is the length of a key that matches the strength of its HMAC-SHA256.
@@ -96,7 +98,7 @@ func (m *Memory) attach(s *Slot, opts *Options, index int) []error {
 		problems[i] = fmt.Errorf("%s: %w", name, problem)
 	}
 	s.Visibility = s.Visibility.orDefault()
-	m.slots = append(m.slots, &slot{*s, handlers})
+	m.slots = append(m.slots, &slot{Slot: *s, handlers: handlers, log: m.log.With("slot", s.Name)})
 	return problems
 }
 
@@ -151,7 +153,7 @@ func (m *Memory) handlers(s *Slot) (h Handlers, err error) {
 	if s.Provider == nil {
 		return h, errors.New("no provider")
 	}
-	defer recoverInto(&err)
+	defer recoverInto(context.Background(), m.log, &err)
 	info := SlotInfo{Name: s.Name, Description: s.Description, Node: m.node, Development: m.development}
 	if h, err = s.Provider.Attach(info); err != nil {
 		return h, fmt.Errorf("provider: %w", err)

@@ -117,7 +117,7 @@ func (o *owned) ask(ctx context.Context, f func(context.Context) error) error {
 	err := gather(ctx, 1, func(int) {
 		err := errGone
 		defer func() { result <- err }()
-		if _, err = caught(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }); err != nil {
+		if _, err = caught(ctx, o.slot.log, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }); err != nil {
 			err = failed(err)
 		}
 	})

@@ -29,6 +29,10 @@ func (s SlotInfo) ToolName(tool string) string { return s.Name + "__" + tool }
 // Handlers are the functions of a provider. All of them may be called concurrently, for different keys and for the same one.
 // A nil function is not called; Recall is required. Requests are read-only and may be kept. An Operation's Key is the
 // partition of every read and write: nothing stored under another key may influence a result. Handlers is itself a Provider.
+//
+// A panic in one of them, or in a tool, is an error of the slot: a *SlotError that matches ErrProvider, unless it is a tool's, and holds
+// a *PanicError. It does to a turn, a compaction or an erasure what any error of the slot does, and is logged with its stack. A panic in
+// a goroutine that a provider starts cannot be recovered here and ends the process.
 type Handlers struct {
 	// Recall returns what the model should see before the turn. It is called once per turn, and the answer is validated and
 	// committed as a whole. The same operation id should get the same answer: a host that starts a committed turn again and gets

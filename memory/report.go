@@ -13,7 +13,7 @@ func (m *Memory) happened(ctx context.Context, e *Event) {
 	if e.Node == "" {
 		e.Node = m.node
 	}
-	_, err := caught(ctx, func(ctx context.Context) (struct{}, error) {
+	_, err := caught(ctx, m.log, func(ctx context.Context) (struct{}, error) {
 		m.observer.Happened(ctx, e)
 		return struct{}{}, nil
 	})
@@ -59,14 +59,14 @@ func (r *round) leftOut(ctx context.Context, s *slot, err error) {
 // call runs one recall or capture of a provider and tells the observer before and after. A panic, in the provider or in the
 // observer, is an error. f returns the number of records.
 func (m *Memory) call(ctx context.Context, c *Call, f func(context.Context) (int, error)) error {
-	ctx, err := caught(ctx, func(ctx context.Context) (context.Context, error) { return m.callStarted(ctx, c), nil })
+	ctx, err := caught(ctx, m.log, func(ctx context.Context) (context.Context, error) { return m.callStarted(ctx, c), nil })
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	c.Records, c.Err = caught(ctx, f)
+	c.Records, c.Err = caught(ctx, m.log, f)
 	c.Duration = time.Since(began)
-	_, err = caught(ctx, func(ctx context.Context) (struct{}, error) {
+	_, err = caught(ctx, m.log, func(ctx context.Context) (struct{}, error) {
 		if m.observer.CallEnded != nil {
 			m.observer.CallEnded(ctx, c)
 		}

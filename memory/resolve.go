@@ -56,7 +56,7 @@ func (s *slot) resolve(ctx context.Context, session SessionInfo, into *resolutio
 		return
 	}
 	late := &resolution{request: into.request, phase: PhaseScope}
-	_, err := within(ctx, s.Timeout, func(ctx context.Context) (struct{}, error) {
+	_, err := within(ctx, s.log, s.Timeout, func(ctx context.Context) (struct{}, error) {
 		s.ask(ctx, late)
 		return struct{}{}, nil
 	})
@@ -71,7 +71,7 @@ func (s *slot) resolve(ctx context.Context, session SessionInfo, into *resolutio
 func (s *slot) ask(ctx context.Context, r *resolution) {
 	r.lock.slot, r.lock.visibility = s.Name, s.Visibility
 	r.err = func() (err error) {
-		defer recoverInto(&err)
+		defer recoverInto(ctx, s.log, &err)
 		if r.lock.scope, err = s.Scope.ResolveScope(ctx, &r.request); err != nil || r.lock.scope.IsZero() {
 			r.zero = true
 			return err

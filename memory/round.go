@@ -88,7 +88,7 @@ func (r *round) recall(ctx context.Context, participants []participant, digests 
 func (r *round) recallOne(ctx context.Context, p *participant, digests []operationDigest, ask asker) (a answer, err error) {
 	r.prepare(p, CallSearch)
 	err = r.m.call(ctx, &p.call, func(ctx context.Context) (int, error) {
-		items, err := within(ctx, p.slot.Timeout, ask(p.slot, r.operation(p.lock, p.call.OperationID)))
+		items, err := within(ctx, p.slot.log, p.slot.Timeout, ask(p.slot, r.operation(p.lock, p.call.OperationID)))
 		if err != nil {
 			return 0, failed(err)
 		}
@@ -133,7 +133,7 @@ func (r *round) captureOne(ctx context.Context, p *participant, store storer) er
 	r.prepare(p, CallUpsert)
 	operation := r.operation(p.lock, p.call.OperationID)
 	return r.m.call(ctx, &p.call, func(ctx context.Context) (int, error) {
-		_, err := within(ctx, r.m.captureTimeout, func(ctx context.Context) (struct{}, error) {
+		_, err := within(ctx, p.slot.log, r.m.captureTimeout, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, store(ctx, p.slot, operation)
 		})
 		if err != nil {

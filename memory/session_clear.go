@@ -52,7 +52,7 @@ func (s *Session) deleteStored(ctx context.Context) error {
 	if s.options.OnReset == nil {
 		return nil
 	}
-	_, err := caught(ctx, func(ctx context.Context) (struct{}, error) {
+	_, err := caught(ctx, s.memory.log, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, s.options.OnReset(ctx, &SessionReset{SessionID: s.ID(), Node: s.memory.node})
 	})
 	return err

@@ -72,7 +72,7 @@ func (s *slot) toolName(tool string) string { return SlotInfo{Name: s.Name}.Tool
 
 // offer asks the provider for its tools, lets the slot's own function decide about each, and checks the set.
 func (s *slot) offer(ctx context.Context, r *ToolsRequest) ([]Tool, error) {
-	tools, err := within(ctx, s.Timeout, func(ctx context.Context) ([]Tool, error) {
+	tools, err := within(ctx, s.log, s.Timeout, func(ctx context.Context) ([]Tool, error) {
 		offered, err := s.handlers.Tools(ctx, r)
 		if err != nil {
 			return nil, failed(err)
