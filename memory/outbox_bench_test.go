@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,8 +11,9 @@ import (
 	"github.com/recollect-go/recollect/state"
 )
 
-// BenchmarkCompleteTurn completes a turn of one capturing slot, without an outbox and with one in memory. The floor is what an outbox cannot leave
-// out: writing a record and deleting it.
+// BenchmarkCompleteTurn completes a turn of one capturing slot, without an outbox and with one in memory. The floor of the plain one is what no
+// capture can leave out: the view, the provider's copy of it, and a call that has a time limit and a goroutine, so that it can be left
+// behind. That of the outbox is writing a record and deleting it.
 func BenchmarkCompleteTurn(b *testing.B) {
 	noop := captures(func(context.Context, *memory.TurnCompleted) error { return nil })
 	run := func(o *memory.Outbox) func(*testing.B) {
@@ -30,6 +32,20 @@ func BenchmarkCompleteTurn(b *testing.B) {
 		}
 	}
 	b.Run("plain", run(nil))
+	b.Run("plain/floor", func(b *testing.B) {
+		history := conversation(22)
+		b.ReportAllocs()
+		for b.Loop() {
+			r := &memory.TurnCompleted{Messages: slices.Clone(ordinary(history, 0))}
+			ctx, cancel := context.WithTimeout(b.Context(), memory.DefaultCaptureTimeout)
+			done := make(chan error, 1)
+			go func() { done <- noop.CaptureTurn(ctx, r) }()
+			if err := <-done; err != nil {
+				b.Fatal(err)
+			}
+			cancel()
+		}
+	})
 	b.Run("outbox", run(outbox(b, state.InMemory())))
 	b.Run("outbox/floor", func(b *testing.B) {
 		store, record := state.InMemory(), make([]byte, 600)

@@ -101,7 +101,6 @@ func (t *OpenTurn) prepareCompact(c *CompactCall) (r *CompactRequest, idle *Comp
 		}
 		t.flush()
 		r = s.request(c)
-		r.Session, r.Turn, r.StepIndex, r.foreign = t.info, ptr(s.state.placed()), ptr(t.state().step), t.state().foreign
 		fresh = slices.Clip(t.view[t.weighed:])
 		return nil
 	})
@@ -115,7 +114,10 @@ func (t *OpenTurn) prepareCompact(c *CompactCall) (r *CompactRequest, idle *Comp
 		}
 		t.weight += weight
 		t.weighed += len(fresh)
-		idle = t.idle(r)
+		if idle = t.idle(r); idle == nil {
+			state := t.state()
+			r.Session, r.Turn, r.StepIndex, r.foreign = t.info, ptr(s.state.placed()), ptr(state.step), state.foreign
+		}
 		return nil
 	})
 	return r, idle, err
