@@ -21,7 +21,8 @@ var (
 	// ErrRefused: Options.Validate refused a text. Its error is wrapped beside this one.
 	ErrRefused = errors.New("the text was refused and is not saved")
 
-	// ErrRecallBudget: with the new entry, the recalled message would be over Options.MaxCharacters. The error is a *LimitError.
+	// ErrRecallBudget: with the new entry, the recalled message would be over Options.MaxCharacters. The error is a
+	// *LimitError.
 	ErrRecallBudget = errors.New("the memories are full")
 
 	// ErrDocumentTooLarge: with the new entry, the document would be over MaxDocumentBytes. The error is a *LimitError.
@@ -30,7 +31,8 @@ var (
 	// ErrIndexExhausted: MaxIndex is in use, so there is no index for a new entry.
 	ErrIndexExhausted = errors.New("every index has been used; nothing can be saved here any more")
 
-	// ErrDocumentInvalid: what is stored is not a file memory. The error is a *DocumentError, and the document is left as it is.
+	// ErrDocumentInvalid: what is stored is not a file memory. The error is a *DocumentError, and the document is left as it
+	// is.
 	ErrDocumentInvalid = errors.New("the stored document is malformed")
 
 	// ErrDocumentOversized: what is stored is over MaxDocumentBytes. The error is a *TooLargeError; the document is

@@ -24,8 +24,8 @@ func Copy(ctx context.Context, backend Backend, from, to string) error {
 }
 
 // Move is Copy, and then the removal of the document under the first key. When that was changed in between, the copy is
-// taken back and the error matches ErrConflict; so it does, and the copy stays, when what is there now is no continuation of what
-// was copied, because another Move has finished. After an interruption both documents may be there; repeat the Move.
+// taken back and the error matches ErrConflict; so it does, and the copy stays, when what is there now is no continuation of
+// what was copied, because another Move has finished. After an interruption both documents may be there; repeat the Move.
 func Move(ctx context.Context, backend Backend, from, to string) error {
 	if from == to {
 		return fmt.Errorf("filememory: move document %q to itself: %w", from, ErrDocumentExists)
@@ -60,8 +60,8 @@ func takeBack(ctx context.Context, backend Backend, from string, content []byte,
 	return backend.Delete(ctx, to, copied)
 }
 
-// continues reports whether a document can have become the other one without ever being removed. One that was begun anew uses indexes again
-// for other texts. What is malformed was edited by hand, and nobody but this library begins a document.
+// continues reports whether a document can have become the other one without ever being removed. One that was begun anew
+// uses indexes again for other texts. What is malformed was edited by hand, and nobody but this library begins a document.
 func continues(content, current []byte) bool {
 	after, err := decode("", current)
 	if err != nil {

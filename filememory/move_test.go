@@ -86,7 +86,8 @@ func TestAMoveThatSomebodyInterruptsIsTakenBack(t *testing.T) {
 	requireDocuments(t, backend, "edited", "")
 }
 
-// overtaken is a move that another one of the same document overtakes: it finishes, and a new document is begun under the old key.
+// overtaken is a move that another one of the same document overtakes: it finishes, and a new document is begun under the
+// old key.
 type overtaken struct {
 	filememory.Backend
 	begun string

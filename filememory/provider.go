@@ -41,8 +41,8 @@ func New(backend Backend, opts *Options) (*Provider, error) {
 	return &Provider{backend: backend, opts: o, updater: docstore.NewUpdater(backend)}, nil
 }
 
-// Attach returns the handlers for a slot: the same recall before a turn and after a compaction, the tools, erasure and export.
-// There is no capture. A slot name that is too long for its tools is an error matching ErrOptionInvalid.
+// Attach returns the handlers for a slot: the same recall before a turn and after a compaction, the tools, erasure and
+// export. There is no capture. A slot name that is too long for its tools is an error matching ErrOptionInvalid.
 func (p *Provider) Attach(info memory.SlotInfo) (memory.Handlers, error) {
 	if n := len(info.Name) + len("__") + len(removeName); n > maxToolName && !p.opts.ReadOnly {
 		return memory.Handlers{}, fmt.Errorf("%w: slot name is too long: %s__%s would have %d characters, at most %d",

@@ -109,7 +109,8 @@ func (l *lock) append(dst []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// UnmarshalJSON reads bookkeeping. One of a newer version is an error matching ErrVersion, a damaged one matches ErrMalformed.
+// UnmarshalJSON reads bookkeeping. One of a newer version is an error matching ErrVersion, a damaged one matches
+// ErrMalformed.
 func (b *Bookkeeping) UnmarshalJSON(data []byte) error {
 	decoded, err := decodeBookkeeping(data)
 	if err != nil {

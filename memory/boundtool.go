@@ -90,7 +90,8 @@ func protect[T any](t *boundTool, ctx context.Context, f func(context.Context) (
 	return f(ctx)
 }
 
-// checked returns the call with its input compact, if that is one JSON object and the host's validator has nothing against it.
+// checked returns the call with its input compact, if that is one JSON object and the host's validator has nothing against
+// it.
 func (t *boundTool) checked(call *ToolCall) (*ToolCall, error) {
 	input, err := rawjson.Compact(call.Input)
 	if err != nil {

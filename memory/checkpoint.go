@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// Compaction is a history that is about to be compacted, or was. The summarizing itself is the host's; Session has it built in.
+// Compaction is a history that is about to be compacted, or was. The summarizing itself is the host's; Session has it built
+// in.
 type Compaction struct {
 	Session     SessionInfo
 	Turn        *Turn // the turn that is running; nil between turns

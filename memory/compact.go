@@ -12,7 +12,8 @@ type CompactRequest struct {
 	// Policy measures. nil means the zero Policy.
 	Policy *Policy
 
-	// Summarize makes the summary. nil means that there is none: a compaction only shortens tool results and drops replaced records.
+	// Summarize makes the summary. nil means that there is none: a compaction only shortens tool results and drops replaced
+	// records.
 	Summarize Summarizer
 
 	// Envelope is what is sent along with the model's requests now, in tokens. 0 means the policy's.
@@ -35,8 +36,8 @@ type CompactOutcome string
 const (
 	// CompactNotDue: the history is within its limits and is unchanged.
 	CompactNotDue CompactOutcome = "not due"
-	// CompactNothingFreed: there is nothing to give up, or a summary would be no smaller. The history is unchanged, and another try would end the
-	// same way until more is said.
+	// CompactNothingFreed: there is nothing to give up, or a summary would be no smaller. The history is unchanged, and
+	// another try would end the same way until more is said.
 	CompactNothingFreed CompactOutcome = "nothing freed"
 	// CompactCanonicalized: replaced records were dropped; no provider and no summarizer was asked.
 	CompactCanonicalized CompactOutcome = "canonicalized"
@@ -50,8 +51,8 @@ const (
 type CompactReport struct {
 	Outcome CompactOutcome
 
-	// Before and After are the measure of what the model sees, in tokens, the envelope and the excess included. After is without what slots
-	// recalled because of the compaction.
+	// Before and After are the measure of what the model sees, in tokens, the envelope and the excess included. After is
+	// without what slots recalled because of the compaction.
 	Before, After int64
 
 	// Summaries is how many requests the summarizer got.
@@ -71,13 +72,14 @@ func (r *CompactReport) Changed() bool {
 	return r.Outcome != CompactNotDue && r.Outcome != CompactNothingFreed
 }
 
-// Compact makes a history smaller when its policy finds that it is due, or the request forces it. Slots are asked to capture first, and an
-// error of one stops the compaction. Then old tool results are shortened; if that is not enough, everything but the most recent messages
-// is replaced by a summary, which holds the earlier summary and no recalled record. At last slots are asked what the model should see
-// now. When nothing of that is due, but records that were replaced by later ones have piled up, only those are dropped.
+// Compact makes a history smaller when its policy finds that it is due, or the request forces it. Slots are asked to capture
+// first, and an error of one stops the compaction. Then old tool results are shortened; if that is not enough, everything
+// but the most recent messages is replaced by a summary, which holds the earlier summary and no recalled record. At last
+// slots are asked what the model should see now. When nothing of that is due, but records that were replaced by later ones
+// have piled up, only those are dropped.
 //
-// On an error the history is as it was and the result is nil, with one exception: when a slot fails after the summary of a compaction between
-// turns, the result holds the new history, which is worth keeping, beside the error.
+// On an error the history is as it was and the result is nil, with one exception: when a slot fails after the summary of a
+// compaction between turns, the result holds the new history, which is worth keeping, beside the error.
 func (m *Memory) Compact(ctx context.Context, r *CompactRequest) (*CompactResult, error) {
 	c, err := newCompacting(m, r)
 	if err != nil {
@@ -149,8 +151,8 @@ func (c *compacting) tokens(ordinary []Message) int64 {
 	return toTokens(c.fixed.records+c.request.Policy.weigh(ordinary)) + c.fixed.envelope + c.fixed.excess
 }
 
-// canonicalize drops the records that later ones replaced, if there are so many records that it is worth it. Otherwise nothing changes and the
-// outcome is the given one.
+// canonicalize drops the records that later ones replaced, if there are so many records that it is worth it. Otherwise
+// nothing changes and the outcome is the given one.
 func (c *compacting) canonicalize(otherwise CompactOutcome) (*CompactResult, error) {
 	r := c.request
 	before := c.tokens(c.ordinary)

@@ -70,8 +70,8 @@ func (pl *plan) summarizes() bool {
 	return len(pl.older) > 1
 }
 
-// summarized returns the messages with the older ones replaced by a summary. While the result does not fit, the window gives up its oldest
-// part to another summary.
+// summarized returns the messages with the older ones replaced by a summary. While the result does not fit, the window gives
+// up its oldest part to another summary.
 func (pl *plan) summarized(ctx context.Context, s *summarizing) ([]Message, error) {
 	summary, err := s.over(ctx, pl.previous, pl.older)
 	if err != nil {
@@ -95,8 +95,8 @@ func (pl *plan) summarized(ctx context.Context, s *summarizing) ([]Message, erro
 	}
 }
 
-// narrower returns the widest window inside w that would fit beside a summary of the given length, else the narrowest one; false when there
-// is none inside w.
+// narrower returns the widest window inside w that would fit beside a summary of the given length, else the narrowest one;
+// false when there is none inside w.
 func (pl *plan) narrower(w window, summary string) (window, bool) {
 	var inside []int
 	for _, cut := range pl.cuts {

@@ -10,9 +10,10 @@ import (
 	"github.com/recollect-go/recollect/internal/rawjson"
 )
 
-// Summarizer is the host's function that turns messages into a summary, usually with a model. It is called during a compaction, never
-// concurrently for one history, and honours ctx. A blank summary is an error; so should be, in the summarizer, an answer that the model
-// refused or did not finish. It may send Instructions and Prompt as they are, or build its own request from Previous and Messages.
+// Summarizer is the host's function that turns messages into a summary, usually with a model. It is called during a
+// compaction, never concurrently for one history, and honours ctx. A blank summary is an error; so should be, in the
+// summarizer, an answer that the model refused or did not finish. It may send Instructions and Prompt as they are, or build
+// its own request from Previous and Messages.
 type Summarizer func(ctx context.Context, r *SummaryRequest) (string, error)
 
 // SummaryRequest asks for a summary. It never contains a recalled record.
@@ -20,12 +21,12 @@ type SummaryRequest struct {
 	// Instructions is a system text that says how to write the summary: keep progress, decisions, constraints and references.
 	Instructions string
 
-	// Prompt is a user text: the previous summary, whole, and the messages as a transcript in which long tool calls and results are
-	// shortened.
+	// Prompt is a user text: the previous summary, whole, and the messages as a transcript in which long tool calls and
+	// results are shortened.
 	Prompt string
 
-	// Previous is the summary of an earlier compaction, or of the earlier part of this one; "" when there is none. What still holds of it
-	// belongs into the new one, which replaces it.
+	// Previous is the summary of an earlier compaction, or of the earlier part of this one; "" when there is none. What
+	// still holds of it belongs into the new one, which replaces it.
 	Previous string
 
 	// Messages are the messages to be summarized, oldest first. Long tool results are shortened.
@@ -78,8 +79,8 @@ func summaryPrompt(previous string, entries []string) string {
 		"\n\nEND OF THE TRANSCRIPT. Write the new checkpoint now."
 }
 
-// transcriptEntry returns one message as text: what was said in full, calls and results with payloads of at most limit bytes, attachments by
-// name, and no reasoning.
+// transcriptEntry returns one message as text: what was said in full, calls and results with payloads of at most limit
+// bytes, attachments by name, and no reasoning.
 func transcriptEntry(m Message, limit int) string {
 	lines := []string{"[" + m.Role() + "]"}
 	if text := m.Text(); text != "" {
@@ -135,8 +136,8 @@ type summarizing struct {
 	calls     int
 }
 
-// over returns a summary of messages that takes the place of the previous one. When they do not fit into one request, each one's summary is
-// the previous one of the next. A single message that fits into none is shortened in the middle.
+// over returns a summary of messages that takes the place of the previous one. When they do not fit into one request, each
+// one's summary is the previous one of the next. A single message that fits into none is shortened in the middle.
 func (s *summarizing) over(ctx context.Context, previous string, messages []Message) (string, error) {
 	for len(messages) > 0 {
 		entries := s.fitting(previous, messages)
@@ -155,7 +156,8 @@ func (s *summarizing) over(ctx context.Context, previous string, messages []Mess
 	return previous, nil
 }
 
-// fitting returns the transcript of as many of the oldest messages as fit into a request with the previous summary, at least one.
+// fitting returns the transcript of as many of the oldest messages as fit into a request with the previous summary, at least
+// one.
 func (s *summarizing) fitting(previous string, messages []Message) []string {
 	limit := s.policy.Limit()
 	room := max(minTranscriptBytes, bytesPerTextToken*(limit-s.policy.overhead()-summaryReserve(limit))-int64(len(previous)))

@@ -431,7 +431,8 @@ func TestCompactByTheProvidersCountIsDoneByIt(t *testing.T) {
 	assert.False(t, b.policy.Due(&memory.Load{Messages: result.Messages, Excess: excess}), "it is done by the measure that made it due")
 }
 
-// TestCompactKeepsCallsAndResultsTogether compacts random conversations and looks at what every request to a model would look like after it.
+// TestCompactKeepsCallsAndResultsTogether compacts random conversations and looks at what every request to a model would
+// look like after it.
 func TestCompactKeepsCallsAndResultsTogether(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {

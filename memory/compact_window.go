@@ -22,9 +22,9 @@ func (w window) size(messages []Message) int {
 	return len(messages) - w.start + 1
 }
 
-// cuts returns every index at which a conversation may be cut in two, in ascending order. Between a tool call and its results it may
-// not be cut, and the results stay behind the message that they answer. A call at the very end that waits for its results is
-// not cut off either, since they would come back to nothing.
+// cuts returns every index at which a conversation may be cut in two, in ascending order. Between a tool call and its
+// results it may not be cut, and the results stay behind the message that they answer. A call at the very end that waits for
+// its results is not cut off either, since they would come back to nothing.
 func cuts(messages []Message) []int {
 	reach := callReaches(messages)
 	var allowed []int
@@ -41,8 +41,8 @@ func cuts(messages []Message) []int {
 	return allowed
 }
 
-// callReaches returns for every message the index behind the last result of its calls, or beyond the end when it waits for one; 0 for a
-// message without calls. A result belongs to the nearest earlier call of its id, because models use ids again.
+// callReaches returns for every message the index behind the last result of its calls, or beyond the end when it waits for
+// one; 0 for a message without calls. A result belongs to the nearest earlier call of its id, because models use ids again.
 func callReaches(messages []Message) []int {
 	reach := make([]int, len(messages))
 	callers := make(map[string]int)
@@ -77,8 +77,8 @@ func lastFromPerson(messages []Message) int {
 	return -1
 }
 
-// recentWindow returns the widest window of at most count messages that weighs no more than budget. When none does, it is the narrowest
-// one.
+// recentWindow returns the widest window of at most count messages that weighs no more than budget. When none does, it is
+// the narrowest one.
 func (p *Policy) recentWindow(messages []Message, allowed []int, count int, budget int64) window {
 	weights := suffixWeights(p, messages)
 	person := lastFromPerson(messages)

@@ -85,8 +85,8 @@ var (
 	// ErrSessionEnded: the session was reset. The next one has a new id.
 	ErrSessionEnded = errors.New("memory: session has ended")
 
-	// ErrUnanswered: a turn can be neither completed nor answered while a tool call waits for its result, nor completed while a
-	// delivery waits for an answer.
+	// ErrUnanswered: a turn can be neither completed nor answered while a tool call waits for its result, nor completed
+	// while a delivery waits for an answer.
 	ErrUnanswered = errors.New("memory: turn is unanswered")
 
 	// ErrTurnOpen: a turn of this session is open already, under the same id.
@@ -113,7 +113,8 @@ type providerError struct{ error }
 // failed returns an error of a provider.
 func failed(err error) error { return providerError{foreign(err)} }
 
-// foreign returns an error of somebody else's code. It does not match ErrCancelled, which only the context of the call decides.
+// foreign returns an error of somebody else's code. It does not match ErrCancelled, which only the context of the call
+// decides.
 func foreign(err error) error {
 	if errors.Is(err, ErrCancelled) {
 		return errors.New(err.Error())
@@ -124,8 +125,9 @@ func foreign(err error) error {
 func (e providerError) Is(target error) bool { return target == ErrProvider }
 func (e providerError) Unwrap() error        { return e.error }
 
-// PanicError is a panic in code that the library was given: a resolver, a provider, a tool, an observer, a validator, a summarizer. It was
-// logged with its stack when it happened. Its text and its stack do not show the value, which may hold a memory.
+// PanicError is a panic in code that the library was given: a resolver, a provider, a tool, an observer, a validator, a
+// summarizer. It was logged with its stack when it happened. Its text and its stack do not show the value, which may hold a
+// memory.
 type PanicError struct {
 	Value any
 	Stack []byte

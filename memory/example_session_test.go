@@ -101,7 +101,8 @@ func ExampleMemory_RestoreSession() {
 	// to be called: check_disk
 }
 
-// The snapshot is attached to the session's state, so that the answer and everything that changed with it are stored together.
+// The snapshot is attached to the session's state, so that the answer and everything that changed with it are stored
+// together.
 func ExampleSession_Snapshot() {
 	ctx := context.Background()
 	checkpoints, err := state.Open(ctx, state.InMemory(), state.ID{Session: "session_1"}, nil)

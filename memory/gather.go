@@ -92,8 +92,9 @@ func caught[T any](ctx context.Context, log *slog.Logger, f func(context.Context
 	return f(ctx)
 }
 
-// recoverInto is deferred to turn a panic into a *PanicError. It is logged here because an error may go where nobody sees its stack: to the
-// model, or, when it is late, nowhere. Neither the log nor the stack has the value, which may hold a memory.
+// recoverInto is deferred to turn a panic into a *PanicError. It is logged here because an error may go where nobody sees
+// its stack: to the model, or, when it is late, nowhere. Neither the log nor the stack has the value, which may hold a
+// memory.
 func recoverInto(ctx context.Context, log *slog.Logger, err *error) {
 	if value := recover(); value != nil {
 		panicked := &PanicError{Value: value, Stack: debug.Stack()}

@@ -17,8 +17,8 @@ type Options struct {
 	Deployment scope.Deployment
 	// Node is the agent whose slots these are. "" means scope.RootNode.
 	Node string
-	// Logger is told what nobody else is: disabled slots in development, failures that do not fail a turn, the stack of a panic in a
-	// provider or other code that the library was given. nil means slog.Default().
+	// Logger is told what nobody else is: disabled slots in development, failures that do not fail a turn, the stack of a
+	// panic in a provider or other code that the library was given. nil means slog.Default().
 	Logger *slog.Logger
 	// Observer is told about every call and event. nil means nobody.
 	Observer *Observer

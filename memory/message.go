@@ -167,7 +167,8 @@ func (m Message) Validate() error {
 // be used.
 func (m *message) malformed() bool { return m.fault == ErrAttribution }
 
-// equal reports whether m and other say the same, whatever else is stored with them and however a host's database wrote their JSON.
+// equal reports whether m and other say the same, whatever else is stored with them and however a host's database wrote
+// their JSON.
 func (m Message) equal(other Message) bool {
 	a, b := m.m, other.m
 	return a == b || a.role == b.role && a.kind == b.kind && a.text == b.text && rawjson.Equal(a.content, b.content)

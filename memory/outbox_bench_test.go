@@ -11,9 +11,9 @@ import (
 	"github.com/recollect-go/recollect/state"
 )
 
-// BenchmarkCompleteTurn completes a turn of one capturing slot, without an outbox and with one in memory. The floor of the plain one is what no
-// capture can leave out: the view, the provider's copy of it, and a call that has a time limit and a goroutine, so that it can be left
-// behind. That of the outbox is writing a record and deleting it.
+// BenchmarkCompleteTurn completes a turn of one capturing slot, without an outbox and with one in memory. The floor of the
+// plain one is what no capture can leave out: the view, the provider's copy of it, and a call that has a time limit and a
+// goroutine, so that it can be left behind. That of the outbox is writing a record and deleting it.
 func BenchmarkCompleteTurn(b *testing.B) {
 	noop := captures(func(context.Context, *memory.TurnCompleted) error { return nil })
 	run := func(o *memory.Outbox) func(*testing.B) {

@@ -32,7 +32,8 @@ func checkID(what, id string) error {
 	return nil
 }
 
-// startingAt returns a copy of the turn for one provider. first, which may lie outside of what that provider may see, is not in it.
+// startingAt returns a copy of the turn for one provider. first, which may lie outside of what that provider may see, is not
+// in it.
 func (t *Turn) startingAt(start int) Turn {
 	return Turn{ID: t.ID, Sequence: t.Sequence, Input: slices.Clone(t.Input), Start: start}
 }
@@ -53,10 +54,10 @@ func (t *Turn) clone() *Turn {
 	return &own
 }
 
-// begin returns where the turn's own messages begin in a view. A session knows that. In a stateless host's history it is the last place where
-// the input stands, or the end of the input where a compaction has dropped the beginning. Where nothing of it can be found, it is
-// the last message of a person if the input holds one, which a compaction keeps; else the length. An earlier person's message may be
-// another caller's.
+// begin returns where the turn's own messages begin in a view. A session knows that. In a stateless host's history it is the
+// last place where the input stands, or the end of the input where a compaction has dropped the beginning. Where nothing of
+// it can be found, it is the last message of a person if the input holds one, which a compaction keeps; else the length. An
+// earlier person's message may be another caller's.
 func (t *Turn) begin(view []Message) int {
 	if t.first.m != nil {
 		if at := slices.Index(view, t.first); at >= 0 {

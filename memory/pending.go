@@ -7,8 +7,8 @@ import (
 	"github.com/recollect-go/recollect/internal/rawjson"
 )
 
-// waitingCaller returns the index of the last message but tool messages when not all of its calls have been answered, else -1. An
-// unanswered call with anything but results behind it will never be answered.
+// waitingCaller returns the index of the last message but tool messages when not all of its calls have been answered, else
+// -1. An unanswered call with anything but results behind it will never be answered.
 func waitingCaller(messages []Message) int {
 	last := len(messages) - 1
 	for last >= 0 && messages[last].Role() == RoleTool {
@@ -47,8 +47,8 @@ func unanswered(m Message, behind []Message) []ToolCallPart {
 	return slices.DeleteFunc(calls, func(call ToolCallPart) bool { return answered[call.CallID] })
 }
 
-// hostCalls returns the tool calls in the content but those of tools that the model's provider runs, whose results come with an answer of the
-// model, and not always with the same one.
+// hostCalls returns the tool calls in the content but those of tools that the model's provider runs, whose results come with
+// an answer of the model, and not always with the same one.
 func (m Message) hostCalls() []ToolCallPart {
 	calls := m.ToolCalls()
 	if len(calls) == 0 {
@@ -63,8 +63,8 @@ func (m Message) hostCalls() []ToolCallPart {
 	return slices.DeleteFunc(calls, func(call ToolCallPart) bool { return elsewhere[call.CallID] })
 }
 
-// follow returns why messages cannot stand behind a view: one of them would come between a call and its results, or is a result without a
-// call.
+// follow returns why messages cannot stand behind a view: one of them would come between a call and its results, or is a
+// result without a call.
 func follow(view, messages []Message) error {
 	open := waitingCalls(view)
 	for _, m := range messages {

@@ -14,9 +14,10 @@ const (
 	maxTokens              = 1 << 50 // beyond any model, and sums of weights stay far from the end of int64
 )
 
-// Policy decides when a history is compacted and measures what a compaction leaves. The same measure serves both, so a compaction that
-// is due can also see when it is done. It counts in tokens, four bytes of UTF-8 to one: of the JSON of a message, except that media count
-// by a table and not by their base64 text. The zero Policy is useful. A Policy is read-only and may be shared.
+// Policy decides when a history is compacted and measures what a compaction leaves. The same measure serves both, so a
+// compaction that is due can also see when it is done. It counts in tokens, four bytes of UTF-8 to one: of the JSON of a
+// message, except that media count by a table and not by their base64 text. The zero Policy is useful. A Policy is read-only
+// and may be shared.
 type Policy struct {
 	// ContextWindow is the model's window in tokens, and the summarizer's. 0 means that it is unknown, and 100000 is assumed.
 	ContextWindow int64
@@ -24,8 +25,8 @@ type Policy struct {
 	// Threshold is the part of the window that may be used before a compaction is due, above 0 and at most 1. 0 means 0.9.
 	Threshold float64
 
-	// Envelope is what the host sends along with every request, in tokens: system instructions, tool schemas, examples. A compaction
-	// call can give another value for the request at hand.
+	// Envelope is what the host sends along with every request, in tokens: system instructions, tool schemas, examples. A
+	// compaction call can give another value for the request at hand.
 	Envelope int64
 
 	// SummaryOverhead is what the host's summarizer sends beside the instructions and the prompt that it is given, in tokens.
@@ -34,9 +35,10 @@ type Policy struct {
 	// ToolResultBytes is the length beyond which an old tool result is shortened, in bytes. 0 means 2000; the least is 256.
 	ToolResultBytes int
 
-	// Media returns what a part that is not text costs, in tokens, and true; or false for the table of DefaultMediaTokens. nil means the
-	// table. It is called often, by whoever has something measured, and must be fast. It may look at the session that is measured
-	// but not compact, complete, clear or reset it, which would wait for the measuring. A panic in it reaches the caller.
+	// Media returns what a part that is not text costs, in tokens, and true; or false for the table of DefaultMediaTokens.
+	// nil means the table. It is called often, by whoever has something measured, and must be fast. It may look at the
+	// session that is measured but not compact, complete, clear or reset it, which would wait for the measuring. A panic in
+	// it reaches the caller.
 	Media func(*MediaPart) (int64, bool)
 }
 
@@ -86,8 +88,8 @@ type Load struct {
 	// Envelope is what is sent along, in tokens. 0 means the policy's.
 	Envelope int64
 
-	// Excess is what Policy.Excess returned for the last request of this conversation that was counted, 0 when there is none or a
-	// compaction came since.
+	// Excess is what Policy.Excess returned for the last request of this conversation that was counted, 0 when there is none
+	// or a compaction came since.
 	Excess int64
 }
 
@@ -96,9 +98,9 @@ func (p *Policy) Tokens(l *Load) int64 {
 	return toTokens(p.weigh(l.Messages)) + p.envelope(l) + l.Excess
 }
 
-// Excess returns by how much the tokens that the model's provider counted for a request exceed our measure of it, or 0. Added to every
-// later measure of the conversation, it makes the higher of the two counts the one that decides, and the same one for the trigger of a
-// compaction and for its work.
+// Excess returns by how much the tokens that the model's provider counted for a request exceed our measure of it, or 0.
+// Added to every later measure of the conversation, it makes the higher of the two counts the one that decides, and the same
+// one for the trigger of a compaction and for its work.
 func (p *Policy) Excess(l *Load, counted int64) int64 {
 	return max(0, counted-toTokens(p.weigh(l.Messages))-p.envelope(l))
 }

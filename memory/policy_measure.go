@@ -43,7 +43,8 @@ func mayHoldMedia(content json.RawMessage) bool {
 	return false
 }
 
-// mediaSurcharge returns the difference between what the media in a content cost by the table and what their base64 text weighs.
+// mediaSurcharge returns the difference between what the media in a content cost by the table and what their base64 text
+// weighs.
 func (p *Policy) mediaSurcharge(content json.RawMessage) int64 {
 	total := int64(0)
 	for _, part := range elements(content) {

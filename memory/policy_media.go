@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// The media table. An image costs one token per square of 28 pixels up to a maximum, which is also the cost of an image whose size is
-// not known; a PDF costs per page; anything else that is sent whole costs a token per three bytes.
+// The media table. An image costs one token per square of 28 pixels up to a maximum, which is also the cost of an image
+// whose size is not known; a PDF costs per page; anything else that is sent whole costs a token per three bytes.
 const (
 	imageSquare    = 28
 	maxImageTokens = 4784
@@ -35,9 +35,9 @@ func (m *MediaPart) Size() int64 {
 	return int64(len(strings.TrimRight(m.Base64, "="))) * 3 / 4
 }
 
-// DefaultMediaTokens returns what a part costs by the table: an image the number of its squares of 28 by 28 pixels, at most 4784, and
-// 4784 when its size is not known; a PDF 3000 a page; other content a token per three bytes; other content that is only referred to
-// what its URL costs as text.
+// DefaultMediaTokens returns what a part costs by the table: an image the number of its squares of 28 by 28 pixels, at most
+// 4784, and 4784 when its size is not known; a PDF 3000 a page; other content a token per three bytes; other content that is
+// only referred to what its URL costs as text.
 func DefaultMediaTokens(m *MediaPart) int64 {
 	switch {
 	case strings.HasPrefix(m.Type, "image/"):
@@ -69,7 +69,8 @@ func imageSize(m *MediaPart) (width, height int) {
 	return 0, 0
 }
 
-// pdfPages counts page objects. In a file whose objects are compressed none can be seen, and a page per 50000 bytes is assumed.
+// pdfPages counts page objects. In a file whose objects are compressed none can be seen, and a page per 50000 bytes is
+// assumed.
 func pdfPages(m *MediaPart) int64 {
 	const compressedPage = 50_000
 	content, err := io.ReadAll(m.content())

@@ -25,9 +25,9 @@ const (
 )
 
 // Shorten returns the messages with long tool results shortened, and how many results that were. Of a result longer than
-// ToolResultBytes the beginning and the end are kept and a notice in between says how much was left out; attachments inside a result
-// become a line that names them. A shortened result fits the limit, so it is never shortened again. Other messages, calls included,
-// stay as they are, and so does the argument.
+// ToolResultBytes the beginning and the end are kept and a notice in between says how much was left out; attachments inside
+// a result become a line that names them. A shortened result fits the limit, so it is never shortened again. Other messages,
+// calls included, stay as they are, and so does the argument.
 func (p *Policy) Shorten(messages []Message) ([]Message, int) {
 	result, total := messages, 0
 	for i, m := range messages {
@@ -94,7 +94,8 @@ func shortenResult(part json.RawMessage, limit int) json.RawMessage {
 	return nil
 }
 
-// typedOutput returns the type and the value of a tool-result part's output; nil for any other part and an output without a value.
+// typedOutput returns the type and the value of a tool-result part's output; nil for any other part and an output without a
+// value.
 func typedOutput(part json.RawMessage) (kind string, value json.RawMessage) {
 	members, err := rawjson.Members(part)
 	if err != nil || stringMember(members, "type") != "tool-result" {
@@ -151,9 +152,9 @@ func (m *MediaPart) describe() string {
 	return fmt.Sprintf("[attachment %s]", kind)
 }
 
-// clip returns s when it has at most limit bytes. Otherwise it keeps three fifths of what fits from the beginning, where a text says
-// what it is, and the rest from the end, where it says how it ended, with a notice in between. The result has at most limit bytes, so
-// clipping it again changes nothing, and no character is split. limit must leave room for the notice.
+// clip returns s when it has at most limit bytes. Otherwise it keeps three fifths of what fits from the beginning, where a
+// text says what it is, and the rest from the end, where it says how it ended, with a notice in between. The result has at
+// most limit bytes, so clipping it again changes nothing, and no character is split. limit must leave room for the notice.
 func clip(s string, limit int, notice string) string {
 	if len(s) <= limit {
 		return s

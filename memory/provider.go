@@ -30,13 +30,13 @@ func (s SlotInfo) ToolName(tool string) string { return s.Name + "__" + tool }
 // A nil function is not called; Recall is required. Requests are read-only and may be kept. An Operation's Key is the
 // partition of every read and write: nothing stored under another key may influence a result. Handlers is itself a Provider.
 //
-// A panic in one of them, or in a tool, is an error of the slot: a *SlotError that matches ErrProvider, unless it is a tool's, and holds
-// a *PanicError. It does to a turn, a compaction or an erasure what any error of the slot does, and is logged with its stack. A panic in
-// a goroutine that a provider starts cannot be recovered here and ends the process.
+// A panic in one of them, or in a tool, is an error of the slot: a *SlotError that matches ErrProvider, unless it is a
+// tool's, and holds a *PanicError. It does to a turn, a compaction or an erasure what any error of the slot does, and is
+// logged with its stack. A panic in a goroutine that a provider starts cannot be recovered here and ends the process.
 type Handlers struct {
 	// Recall returns what the model should see before the turn. It is called once per turn, and the answer is validated and
-	// committed as a whole. The same operation id should get the same answer: a host that starts a committed turn again and gets
-	// another one is told so by ErrReplay, and calls ResumeTurn.
+	// committed as a whole. The same operation id should get the same answer: a host that starts a committed turn again and
+	// gets another one is told so by ErrReplay, and calls ResumeTurn.
 	Recall func(context.Context, *TurnStarted) ([]Item, error)
 
 	// RecallCompacted returns what the model should see after a compaction.
@@ -99,9 +99,9 @@ type SessionInfo struct {
 type Turn struct {
 	ID       string
 	Sequence int64
-	// Input is what was said. A stateless host's turn is found in the history by it: one that is resumed or completed without it has no
-	// messages of its own. Where a compaction has dropped all of it, the turn begins at the last message of a person, or, when nothing of
-	// the input was a person's, has none.
+	// Input is what was said. A stateless host's turn is found in the history by it: one that is resumed or completed
+	// without it has no messages of its own. Where a compaction has dropped all of it, the turn begins at the last message
+	// of a person, or, when nothing of the input was a person's, has none.
 	Input []Message
 	// Start is the index in the request's Messages at which the turn's own messages begin.
 	Start int

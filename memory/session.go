@@ -14,8 +14,8 @@ import (
 	"github.com/recollect-go/recollect/scope"
 )
 
-// Session is one conversation: its history, the bookkeeping of its memories, and the flow of its turns. It is the way to use a Memory when
-// no framework owns the history. A turn is begun with the caller's principal, answered and completed:
+// Session is one conversation: its history, the bookkeeping of its memories, and the flow of its turns. It is the way to use
+// a Memory when no framework owns the history. A turn is begun with the caller's principal, answered and completed:
 //
 //	turn, err := session.Begin(ctx, &memory.Delivery{Current: caller, Input: []memory.Message{memory.UserMessage(text)}})
 //	…
@@ -25,12 +25,12 @@ import (
 //	err = turn.Append(answer)
 //	err = turn.Complete(ctx)
 //
-// Snapshot gives all of it as JSON, which any process can restore. A turn that was open in it is resumed by beginning it again with its
-// id. One turn is open at a time: Begin, Compact, Clear and Reset wait for its end, or for that of their context. A turn that is
-// neither completed nor failed makes them wait for ever.
+// Snapshot gives all of it as JSON, which any process can restore. A turn that was open in it is resumed by beginning it
+// again with its id. One turn is open at a time: Begin, Compact, Clear and Reset wait for its end, or for that of their
+// context. A turn that is neither completed nor failed makes them wait for ever.
 //
-// Callers may change from turn to turn. They are kept apart in recalled records, tools and captures. What was said is one history that
-// every later caller's model sees: give callers who must not read each other's words a session each.
+// Callers may change from turn to turn. They are kept apart in recalled records, tools and captures. What was said is one
+// history that every later caller's model sees: give callers who must not read each other's words a session each.
 //
 // A Session is safe for concurrent use in one process. Two processes that restore one snapshot have two sessions.
 type Session struct {
@@ -47,8 +47,8 @@ type Session struct {
 
 // SessionOptions configures a session. nil means all defaults.
 type SessionOptions struct {
-	// ID names the session. It is part of every operation id, so no other session may have had it. "" means a new UUID, or that of
-	// the snapshot.
+	// ID names the session. It is part of every operation id, so no other session may have had it. "" means a new UUID, or
+	// that of the snapshot.
 	ID string
 
 	// Initiator is who began the session. nil means the caller of the first turn that starts. A snapshot's takes precedence.
@@ -57,11 +57,12 @@ type SessionOptions struct {
 	// Policy says when a history is compacted. nil means the zero Policy.
 	Policy *Policy
 
-	// Summarize makes the summaries of compactions. nil means that a compaction only shortens tool results and drops replaced records.
+	// Summarize makes the summaries of compactions. nil means that a compaction only shortens tool results and drops
+	// replaced records.
 	Summarize Summarizer
 
-	// OnReset deletes what the host has stored for the session: checkpoints of state, for all nodes, and the snapshot. Reset calls it; an error
-	// is returned by Reset, which can be called again. nil means that nothing is stored.
+	// OnReset deletes what the host has stored for the session: checkpoints of state, for all nodes, and the snapshot. Reset
+	// calls it; an error is returned by Reset, which can be called again. nil means that nothing is stored.
 	OnReset func(ctx context.Context, r *SessionReset) error
 }
 
@@ -98,8 +99,8 @@ func (m *Memory) NewSession(opts *SessionOptions) (*Session, error) {
 	return s, checkID("session", s.state.id)
 }
 
-// RestoreSession returns the session of a snapshot. A snapshot of a newer version is an error matching ErrVersion, a damaged one matches
-// ErrMalformed, and one of another node or, if the options name one, another session ErrInvalidRequest.
+// RestoreSession returns the session of a snapshot. A snapshot of a newer version is an error matching ErrVersion, a damaged
+// one matches ErrMalformed, and one of another node or, if the options name one, another session ErrInvalidRequest.
 func (m *Memory) RestoreSession(snapshot []byte, opts *SessionOptions) (*Session, error) {
 	s, err := m.blankSession(opts)
 	if err != nil {
@@ -139,8 +140,8 @@ func (s *Session) ID() string {
 	return s.state.id
 }
 
-// History returns the durable history, records with their attribution included. It is for export and inspection; what a model may see is
-// View's.
+// History returns the durable history, records with their attribution included. It is for export and inspection; what a
+// model may see is View's.
 func (s *Session) History() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,8 +158,8 @@ func (s *Session) View() ([]Message, error) {
 	return s.state.bookkeeping.Project(s.state.history)
 }
 
-// Unfinished returns the id of a turn that was open when the session's snapshot was taken and has not been begun again; "" when there is
-// none. Begin with that id resumes it; Begin with another one, or Clear, gives it up as failed.
+// Unfinished returns the id of a turn that was open when the session's snapshot was taken and has not been begun again; ""
+// when there is none. Begin with that id resumes it; Begin with another one, or Clear, gives it up as failed.
 func (s *Session) Unfinished() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,8 +238,9 @@ func (s semaphore) acquireLate(ctx context.Context) error {
 
 func (s semaphore) release() { <-s }
 
-// samePrincipal reports whether two callers are one. Every attribute counts, since a resolver may look at any, the tenant first of all. They are
-// compared as JSON, which is what a snapshot has of them; callers that cannot be JSON are different ones.
+// samePrincipal reports whether two callers are one. Every attribute counts, since a resolver may look at any, the tenant
+// first of all. They are compared as JSON, which is what a snapshot has of them; callers that cannot be JSON are different
+// ones.
 func samePrincipal(a, b *scope.Principal) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -13,8 +13,8 @@ import (
 
 // Delivery is what somebody says to a session.
 type Delivery struct {
-	// TurnID names the turn that the delivery begins. A retry passes the same one. It holds no colon, and "standalone" is taken. "" means a
-	// new UUID. It is ignored for a delivery into a turn.
+	// TurnID names the turn that the delivery begins. A retry passes the same one. It holds no colon, and "standalone" is
+	// taken. "" means a new UUID. It is ignored for a delivery into a turn.
 	TurnID string
 
 	// Current is who says it; nil when nobody is known.
@@ -40,15 +40,15 @@ type turnState struct {
 	unknown []rawjson.Member
 }
 
-// Begin starts a turn: it recalls from every slot for the caller, adds the records and the input to the history, and returns the turn. After an
-// error nothing has changed, and the same delivery can be begun again.
+// Begin starts a turn: it recalls from every slot for the caller, adds the records and the input to the history, and returns
+// the turn. After an error nothing has changed, and the same delivery can be begun again.
 //
-// A turn that was open in the session's snapshot is resumed by its id: its locks, tools and view come from the bookkeeping, no provider is
-// asked for a recall, and what was appended so far is there. The caller must be the same, and so must the input, unless it is
-// left out. Beginning another turn instead gives the open one up, as Fail does.
+// A turn that was open in the session's snapshot is resumed by its id: its locks, tools and view come from the bookkeeping,
+// no provider is asked for a recall, and what was appended so far is there. The caller must be the same, and so must the
+// input, unless it is left out. Beginning another turn instead gives the open one up, as Fail does.
 //
-// A turn that is open in this process is waited for. Errors match ErrTurnOpen when it has the same id, ErrTurnNotOpen when the turn was completed
-// before, ErrSessionEnded, ErrCancelled, and those of Memory.StartTurn and ResumeTurn.
+// A turn that is open in this process is waited for. Errors match ErrTurnOpen when it has the same id, ErrTurnNotOpen when
+// the turn was completed before, ErrSessionEnded, ErrCancelled, and those of Memory.StartTurn and ResumeTurn.
 func (s *Session) Begin(ctx context.Context, d *Delivery) (*OpenTurn, error) {
 	if err := s.checkDelivery(d); err != nil {
 		return nil, err
@@ -167,8 +167,9 @@ func (s *Session) commit(p *prepared, view *TurnView) {
 	s.state.turn = &turnState{Turn: p.start.Turn, current: p.start.Session.Current, first: p.start.Turn.Input[0]}
 }
 
-// settled returns the history with every tool call answered, as it is left by a turn that ends before its time: a model's provider refuses
-// a history with calls that nothing answers, and a model that does not see what it tried would try it again. The lock is held.
+// settled returns the history with every tool call answered, as it is left by a turn that ends before its time: a model's
+// provider refuses a history with calls that nothing answers, and a model that does not see what it tried would try it
+// again. The lock is held.
 func (s *Session) settled() []Message {
 	if s.state.turn == nil {
 		return s.state.history

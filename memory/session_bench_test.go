@@ -28,8 +28,8 @@ func benchSession(b *testing.B, messages int) (*memory.Memory, []byte) {
 	return m, snapshot
 }
 
-// BenchmarkSessionTurn is a whole turn of a session. Its floor is the same turn on the stateless form, without what a session does for its
-// host: keeping history and bookkeeping.
+// BenchmarkSessionTurn is a whole turn of a session. Its floor is the same turn on the stateless form, without what a
+// session does for its host: keeping history and bookkeeping.
 func BenchmarkSessionTurn(b *testing.B) {
 	ctx := context.Background()
 	for _, messages := range []int{20, 100_000} {

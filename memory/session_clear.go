@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Clear drops the history with its records, the locks and the replay bookkeeping, and gives up a turn that is unfinished in the session's
-// snapshot. What providers have stored stays, and so does state. It waits for an open turn to end, or for ctx.
+// Clear drops the history with its records, the locks and the replay bookkeeping, and gives up a turn that is unfinished in
+// the session's snapshot. What providers have stored stays, and so does state. It waits for an open turn to end, or for ctx.
 func (s *Session) Clear(ctx context.Context) error {
 	release, err := s.between(ctx)
 	if err != nil {
@@ -28,9 +28,10 @@ func (s *Session) Clear(ctx context.Context) error {
 	return nil
 }
 
-// Reset ends the session: its history is dropped, SessionOptions.OnReset deletes what the host has stored, and every later use is an error
-// matching ErrSessionEnded. What providers have stored stays. The next session is a new one, with an id of its own. Reset waits
-// for an open turn to end, or for ctx. When OnReset fails, its error is returned, the session has ended, and Reset can be called again.
+// Reset ends the session: its history is dropped, SessionOptions.OnReset deletes what the host has stored, and every later
+// use is an error matching ErrSessionEnded. What providers have stored stays. The next session is a new one, with an id of
+// its own. Reset waits for an open turn to end, or for ctx. When OnReset fails, its error is returned, the session has
+// ended, and Reset can be called again.
 func (s *Session) Reset(ctx context.Context) error {
 	release, err := s.between(ctx)
 	if err != nil {
@@ -58,9 +59,9 @@ func (s *Session) deleteStored(ctx context.Context) error {
 	return err
 }
 
-// Forget drops every record of a slot from the history, and so from later snapshots and views, also while a turn is open. It goes with erasing
-// what the slot's provider has stored: records of an erased memory live on in open sessions until then. What was said about them
-// stays. It returns how many records were dropped, and waits for what is at work, or for ctx.
+// Forget drops every record of a slot from the history, and so from later snapshots and views, also while a turn is open. It
+// goes with erasing what the slot's provider has stored: records of an erased memory live on in open sessions until then.
+// What was said about them stays. It returns how many records were dropped, and waits for what is at work, or for ctx.
 func (s *Session) Forget(ctx context.Context, slot string) (int, error) {
 	if err := s.working.acquire(ctx); err != nil {
 		return 0, err

@@ -16,17 +16,18 @@ type CompactCall struct {
 	// Envelope is what is sent along with the model's requests, in tokens. 0 means the policy's.
 	Envelope int64
 
-	// Current is who asks for the compaction, and Channel the channel's attributes: the slots are locked for them. Inside a turn they are
-	// the turn's, and these are ignored.
+	// Current is who asks for the compaction, and Channel the channel's attributes: the slots are locked for them. Inside a
+	// turn they are the turn's, and these are ignored.
 	Current *scope.Principal
 	Channel map[string]any
 }
 
-// Compact makes the history smaller now, between turns, whether it is due or not, and keeps only the last exchange verbatim. It waits for an
-// open turn to end, or for ctx. The report's outcome says what was done; CompactNothingFreed is not an error.
+// Compact makes the history smaller now, between turns, whether it is due or not, and keeps only the last exchange verbatim.
+// It waits for an open turn to end, or for ctx. The report's outcome says what was done; CompactNothingFreed is not an
+// error.
 //
-// On an error nothing has changed, unless there is a report beside it: then the summary was made and stays, and a slot could not say
-// what the model should see now.
+// On an error nothing has changed, unless there is a report beside it: then the summary was made and stays, and a slot could
+// not say what the model should see now.
 func (s *Session) Compact(ctx context.Context, c *CompactCall) (*CompactReport, error) {
 	release, err := s.between(ctx)
 	if err != nil {
@@ -60,9 +61,10 @@ func (s *Session) Compact(ctx context.Context, c *CompactCall) (*CompactReport, 
 	return &result.CompactReport, err
 }
 
-// Compact makes the history smaller if that is due. It is called between model calls, before View. The outcome is CompactNotDue when there was
-// nothing to do. One compaction of a turn that frees nothing says CompactNothingFreed; after it none is tried again in this turn, and the
-// outcome stays that. One that was not enough is tried again only when the history has grown.
+// Compact makes the history smaller if that is due. It is called between model calls, before View. The outcome is
+// CompactNotDue when there was nothing to do. One compaction of a turn that frees nothing says CompactNothingFreed; after it
+// none is tried again in this turn, and the outcome stays that. One that was not enough is tried again only when the history
+// has grown.
 //
 // An error fails the turn, as Fail does, and the history is not compacted.
 func (t *OpenTurn) Compact(ctx context.Context, c *CompactCall) (*CompactReport, error) {
@@ -89,9 +91,9 @@ func (t *OpenTurn) Compact(ctx context.Context, c *CompactCall) (*CompactReport,
 	return &result.CompactReport, nil
 }
 
-// prepareCompact returns the request of a compaction, or the report of one that need not be tried. It weighs only what is new since it was last
-// asked, because it is asked before every model call, and not under the lock, since the policy may ask the host. Nobody else sets
-// the weight meanwhile.
+// prepareCompact returns the request of a compaction, or the report of one that need not be tried. It weighs only what is
+// new since it was last asked, because it is asked before every model call, and not under the lock, since the policy may ask
+// the host. Nobody else sets the weight meanwhile.
 func (t *OpenTurn) prepareCompact(c *CompactCall) (r *CompactRequest, idle *CompactReport, err error) {
 	s := t.session
 	var fresh []Message
@@ -182,8 +184,8 @@ func (t *OpenTurn) compacted(r *CompactRequest, result *CompactResult) {
 	t.weight, t.weighed = 0, 0
 }
 
-// replace puts a compacted history in the place of the one that was compacted, in front of what was appended meanwhile, which it returns. The
-// lock is held.
+// replace puts a compacted history in the place of the one that was compacted, in front of what was appended meanwhile,
+// which it returns. The lock is held.
 func (s *Session) replace(r *CompactRequest, result *CompactResult) (since []Message) {
 	since = s.state.history[len(r.History):]
 	s.state.history = slices.Concat(result.History, since)

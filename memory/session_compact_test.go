@@ -335,7 +335,8 @@ func TestSessionForgetsACountThatIsOlderThanACompaction(t *testing.T) {
 	turn.Fail()
 }
 
-// TestSessionCapturesAllOfATurnWhoseInputWasSummarized is about the place where a turn begins, once its input is no longer there to find it by.
+// TestSessionCapturesAllOfATurnWhoseInputWasSummarized is about the place where a turn begins, once its input is no longer
+// there to find it by.
 func TestSessionCapturesAllOfATurnWhoseInputWasSummarized(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

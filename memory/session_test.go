@@ -19,7 +19,8 @@ import (
 	"github.com/recollect-go/recollect/scope"
 )
 
-// notebook is a provider over a map that notes every call with its key. What it stores for a key it recalls as one keyed item.
+// notebook is a provider over a map that notes every call with its key. What it stores for a key it recalls as one keyed
+// item.
 type notebook struct {
 	mu     sync.Mutex
 	lines  map[string][]string // by key

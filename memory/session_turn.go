@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// OpenTurn is a turn of a session between its begin and its end. Its methods may be called concurrently. After the end those that would change
-// it return an error matching ErrTurnNotOpen, also when another turn has begun.
+// OpenTurn is a turn of a session between its begin and its end. Its methods may be called concurrently. After the end those
+// that would change it return an error matching ErrTurnNotOpen, also when another turn has begun.
 //
-// The turn belongs to the caller who began it: the slots stay locked for that caller, and the tools bound, until its end, whoever
-// delivers something in between.
+// The turn belongs to the caller who began it: the slots stay locked for that caller, and the tools bound, until its end,
+// whoever delivers something in between.
 type OpenTurn struct {
 	session *Session
 	id      string
@@ -28,8 +28,8 @@ type OpenTurn struct {
 // ID returns the turn's id.
 func (t *OpenTurn) ID() string { return t.id }
 
-// View returns what the model is to be called with now. It is a copy. Deliveries that came since the last answer are in it, and from now on
-// in the history. After the end of the turn it is the last view.
+// View returns what the model is to be called with now. It is a copy. Deliveries that came since the last answer are in it,
+// and from now on in the history. After the end of the turn it is the last view.
 func (t *OpenTurn) View() []Message {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()
@@ -39,8 +39,8 @@ func (t *OpenTurn) View() []Message {
 	return slices.Clone(t.view)
 }
 
-// Tools returns the turn's tools under their qualified names. They may be called until the turn ends and after, and always work for the caller
-// who began the turn.
+// Tools returns the turn's tools under their qualified names. They may be called until the turn ends and after, and always
+// work for the caller who began the turn.
 func (t *OpenTurn) Tools() []Tool {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()
@@ -54,10 +54,11 @@ func (t *OpenTurn) Pending() []ToolCallPart {
 	return waitingCalls(t.view)
 }
 
-// Append adds answers of the model and results of tools to the history: all of them, or with an error none. A model's provider refuses a
-// history in which a tool call is not followed by exactly its results, now and in every later turn. So while calls wait, anything else
-// than their results is an error matching ErrUnanswered, and a result that no call waits for is one matching ErrInvalidMessage. A call
-// that cannot be made is answered with a ToolResultPart that says so, or the turn is ended with Fail.
+// Append adds answers of the model and results of tools to the history: all of them, or with an error none. A model's
+// provider refuses a history in which a tool call is not followed by exactly its results, now and in every later turn. So
+// while calls wait, anything else than their results is an error matching ErrUnanswered, and a result that no call waits for
+// is one matching ErrInvalidMessage. A call that cannot be made is answered with a ToolResultPart that says so, or the turn
+// is ended with Fail.
 func (t *OpenTurn) Append(messages ...Message) error {
 	if err := ownMessages(messages); err != nil {
 		return fmt.Errorf("memory: appending to a turn: %w", err)
@@ -79,12 +80,12 @@ func (t *OpenTurn) Append(messages ...Message) error {
 	})
 }
 
-// Deliver adds what somebody says while the turn is open. It joins the history with the next View, and not before: the answer that the model is
-// at work on has not seen it, and nothing may stand between a tool call and its results. No slot recalls anew, and locks and
-// tools stay those of the caller who began the turn.
+// Deliver adds what somebody says while the turn is open. It joins the history with the next View, and not before: the
+// answer that the model is at work on has not seen it, and nothing may stand between a tool call and its results. No slot
+// recalls anew, and locks and tools stay those of the caller who began the turn.
 //
-// When the caller is another one than the turn's, the turn's captures do not see the delivery, so that it is not stored under the key of
-// somebody else. It is in no other caller's captures either: what must be captured begins a turn.
+// When the caller is another one than the turn's, the turn's captures do not see the delivery, so that it is not stored
+// under the key of somebody else. It is in no other caller's captures either: what must be captured begins a turn.
 func (t *OpenTurn) Deliver(d *Delivery) error {
 	if err := ownMessages(d.Input); err != nil {
 		return fmt.Errorf("memory: delivery into a turn: %w", err)
@@ -103,9 +104,9 @@ func (t *OpenTurn) Deliver(d *Delivery) error {
 	})
 }
 
-// Counted tells how many tokens the model's provider counted for a request that held all of View, and how many of them are not View's but were
-// sent along (0: the policy's envelope). Where that is more than the policy's own measure, it decides from now on when a compaction is
-// due. It is told before the answer is appended.
+// Counted tells how many tokens the model's provider counted for a request that held all of View, and how many of them are
+// not View's but were sent along (0: the policy's envelope). Where that is more than the policy's own measure, it decides
+// from now on when a compaction is due. It is told before the answer is appended.
 func (t *OpenTurn) Counted(tokens, envelope int64) error {
 	s := t.session
 	var view []Message
@@ -128,15 +129,15 @@ func (t *OpenTurn) Counted(tokens, envelope int64) error {
 	})
 }
 
-// Complete ends the turn as a success and offers it to the slots that capture. The captures run although ctx has ended, for at most
-// Options.CaptureTimeout. An error of theirs is returned, and the turn is complete nevertheless. Complete waits for a Compact or Forget
-// that is at work, or for ctx.
+// Complete ends the turn as a success and offers it to the slots that capture. The captures run although ctx has ended, for
+// at most Options.CaptureTimeout. An error of theirs is returned, and the turn is complete nevertheless. Complete waits for
+// a Compact or Forget that is at work, or for ctx.
 //
-// With Options.Outbox, captures that fail are tried again later. When the turn cannot be recorded in it, no capture has run, and the turn
-// stays open.
+// With Options.Outbox, captures that fail are tried again later. When the turn cannot be recorded in it, no capture has run,
+// and the turn stays open.
 //
-// While a tool call has no result, or a delivery came after the last View, there is something left to answer: the error matches ErrUnanswered,
-// and the turn goes on. An error matching ErrTurnNotOpen says that no capture ran.
+// While a tool call has no result, or a delivery came after the last View, there is something left to answer: the error
+// matches ErrUnanswered, and the turn goes on. An error matching ErrTurnNotOpen says that no capture ran.
 func (t *OpenTurn) Complete(ctx context.Context) error {
 	s := t.session
 	if err := s.working.acquireLate(ctx); err != nil {
@@ -170,9 +171,9 @@ func (t *OpenTurn) Complete(ctx context.Context) error {
 	return err
 }
 
-// Fail ends the turn without captures: it failed, or was cancelled. What was said stays in the history, the input, the records and all
-// answers, since it has been said. A tool call that still waits gets a result which says that its outcome is unknown. After the
-// end of the turn, Fail does nothing, so it can be deferred.
+// Fail ends the turn without captures: it failed, or was cancelled. What was said stays in the history, the input, the
+// records and all answers, since it has been said. A tool call that still waits gets a result which says that its outcome is
+// unknown. After the end of the turn, Fail does nothing, so it can be deferred.
 func (t *OpenTurn) Fail() {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()

@@ -17,21 +17,21 @@ import (
 //	 "history":[message,…],"bookkeeping":{…},
 //	 "turn":{"id":…,"sequence":…,"current":{…},"input":[…],"held":[…],"foreign":[…],"first":…,"step":…,"stuck":…,"enough":…}}
 //
-// Members that are zero are left out. A message of the turn that is also in the history is its index there; in foreign the count goes on into
-// held. first, an index too, is left out where it is the first of the input that is in the history.
+// Members that are zero are left out. A message of the turn that is also in the history is its index there; in foreign the
+// count goes on into held. first, an index too, is left out where it is the first of the input that is in the history.
 // Members that this build does not know are kept, in the object, its bookkeeping and its turn.
 const (
 	snapshotFormat  = "recollect-session"
 	snapshotVersion = 1
 )
 
-// Snapshot returns the session as JSON, at any time, also while a turn is open. Store it where the history would be stored, after each of
-// Begin, Append, Deliver, Compact, Complete, Clear and Forget that must survive the process. Package state can attach it to a checkpoint, so that
-// it commits with the step that made it. When storing fails because another process was first, drop the Session and restore what
-// is stored: the two have gone different ways.
+// Snapshot returns the session as JSON, at any time, also while a turn is open. Store it where the history would be stored,
+// after each of Begin, Append, Deliver, Compact, Complete, Clear and Forget that must survive the process. Package state can
+// attach it to a checkpoint, so that it commits with the step that made it. When storing fails because another process was
+// first, drop the Session and restore what is stored: the two have gone different ways.
 //
-// A snapshot holds the conversation, every recalled record and the identities of its callers. It is sensitive and belongs into server-side
-// storage; whoever can change it can choose whose memory a turn works on.
+// A snapshot holds the conversation, every recalled record and the identities of its callers. It is sensitive and belongs
+// into server-side storage; whoever can change it can choose whose memory a turn works on.
 //
 // An error says that an attribute of a principal cannot be JSON, or matches ErrSessionEnded.
 func (s *Session) Snapshot() ([]byte, error) {

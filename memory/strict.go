@@ -186,7 +186,8 @@ func hasOption(options, option string) bool {
 	return false
 }
 
-// decode reads an input into a value of the form's type. The error lists everything that is wrong with it, the first of it when that is much.
+// decode reads an input into a value of the form's type. The error lists everything that is wrong with it, the first of it
+// when that is much.
 func (f *form) decode(input []byte, into any) error {
 	if err := ecma.ValidJSON(input); err != nil {
 		return err

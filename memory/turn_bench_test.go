@@ -50,8 +50,8 @@ func turnStart(tb testing.TB, messages int) (*memory.Memory, *memory.TurnStart) 
 	}
 }
 
-// BenchmarkStartTurn starts a turn of one slot. The floor is what cannot be left out: looking at every message once, and the slices that the
-// model and the provider get.
+// BenchmarkStartTurn starts a turn of one slot. The floor is what cannot be left out: looking at every message once, and the
+// slices that the model and the provider get.
 func BenchmarkStartTurn(b *testing.B) {
 	for _, messages := range []int{20, 100_000} {
 		b.Run(fmt.Sprintf("messages=%d", messages), func(b *testing.B) {
@@ -84,8 +84,8 @@ func perMessage(b *testing.B, messages int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(messages), "ns/message")
 }
 
-// BenchmarkProject projects histories in which every tenth message is a record. The floor looks at every message once and makes a view of those
-// that are no records.
+// BenchmarkProject projects histories in which every tenth message is a record. The floor looks at every message once and
+// makes a view of those that are no records.
 func BenchmarkProject(b *testing.B) {
 	const messages = 100_000
 	history := conversation(messages)

@@ -2,8 +2,9 @@ package memory
 
 import "slices"
 
-// A session knows where its open turn begins by the first of the turn's messages that is still in the history, since a compaction may drop the
-// input and keep what came after it. Messages are told apart by identity: the same words may have been said before, by somebody else.
+// A session knows where its open turn begins by the first of the turn's messages that is still in the history, since a
+// compaction may drop the input and keep what came after it. Messages are told apart by identity: the same words may have
+// been said before, by somebody else.
 
 // placed returns the turn with the place where its own messages begin. The lock is held.
 func (s *sessionState) placed() Turn {
@@ -25,8 +26,8 @@ func (s *sessionState) placed() Turn {
 // nowhere returns a message that is in no history.
 func nowhere() Message { return Message{new(message)} }
 
-// stillFirst returns the first message of a compacted history that is not older than the one that was first, or the zero Message when there is
-// none.
+// stillFirst returns the first message of a compacted history that is not older than the one that was first, or the zero
+// Message when there is none.
 func stillFirst(first Message, before, after []Message) Message {
 	if slices.Contains(after, first) {
 		return first

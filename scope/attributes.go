@@ -9,9 +9,9 @@ import (
 	"github.com/recollect-go/recollect/internal/rawjson"
 )
 
-// readAttributes reads the attributes of a principal as encoding/json would, except that no two values become one: a member that is given
-// twice is an error, at any depth, and a number that a float64 does not hold exactly stays a json.Number. Tenants may be told apart
-// by the last digit of an id.
+// readAttributes reads the attributes of a principal as encoding/json would, except that no two values become one: a member
+// that is given twice is an error, at any depth, and a number that a float64 does not hold exactly stays a json.Number.
+// Tenants may be told apart by the last digit of an id.
 func readAttributes(raw json.RawMessage) (map[string]any, error) {
 	switch rawjson.Kind(raw) {
 	case 'n':

@@ -2,8 +2,9 @@ package scope
 
 import "context"
 
-// ByInitiator returns a resolver that asks r about the principal that began the session instead of the current one: in a session that several
-// callers use, all of them then share the initiator's memory. A session without an initiator has no current principal for r.
+// ByInitiator returns a resolver that asks r about the principal that began the session instead of the current one: in a
+// session that several callers use, all of them then share the initiator's memory. A session without an initiator has no
+// current principal for r.
 func ByInitiator(r Resolver) Resolver { return byInitiator{of: r} }
 
 type byInitiator struct{ of Resolver }

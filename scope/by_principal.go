@@ -6,10 +6,10 @@ import (
 	"github.com/recollect-go/recollect/internal/ecma"
 )
 
-// ByPrincipal returns a resolver for memory that belongs to one caller and follows it through all tenants and channels. The scope is the JSON
-// text of [type, authenticator, issuer or null, id], the same that eve's byPrincipal gives. Nobody, and the types anonymous and runtime,
-// disable the slot; the type local-dev is the scope "local-dev". It fails with an error matching ErrInvalidUTF8 for a principal that is not
-// valid UTF-8.
+// ByPrincipal returns a resolver for memory that belongs to one caller and follows it through all tenants and channels. The
+// scope is the JSON text of [type, authenticator, issuer or null, id], the same that eve's byPrincipal gives. Nobody, and
+// the types anonymous and runtime, disable the slot; the type local-dev is the scope "local-dev". It fails with an error
+// matching ErrInvalidUTF8 for a principal that is not valid UTF-8.
 func ByPrincipal() Resolver { return byPrincipal{} }
 
 type byPrincipal struct{}
@@ -46,8 +46,8 @@ func principalText(p *Principal) string {
 	return string(append(text, ']'))
 }
 
-// userID gives the id of a principal of type user. It is no resolver for users: the id means something only beside what tells the
-// identity system.
+// userID gives the id of a principal of type user. It is no resolver for users: the id means something only beside what
+// tells the identity system.
 type userID struct{}
 
 // ResolveScope implements Resolver.

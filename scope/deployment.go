@@ -15,8 +15,8 @@ const RootNode = "__root__"
 
 const defaultNamespaceTag = "eve-memory-default-namespace-v1"
 
-// Deployment says where an application runs. It gives a namespace to slots that have none of their own. Nothing is guessed: the host says what
-// the application root is and hands in the environment.
+// Deployment says where an application runs. It gives a namespace to slots that have none of their own. Nothing is guessed:
+// the host says what the application root is and hands in the environment.
 type Deployment struct {
 	// AppRoot identifies the application on this machine, usually the absolute path of its folder. "" means unknown.
 	AppRoot string
@@ -24,17 +24,17 @@ type Deployment struct {
 	LookupEnv func(name string) (value string, ok bool)
 }
 
-// IsKnown reports whether there is an application root or a Vercel project. Without either, DefaultNamespace is the same for every
-// application, and applications that share a store would share their memories.
+// IsKnown reports whether there is an application root or a Vercel project. Without either, DefaultNamespace is the same for
+// every application, and applications that share a store would share their memories.
 func (d Deployment) IsKnown() bool { return d.AppRoot != "" || d.OnVercel() }
 
-// OnVercel reports whether the environment names a Vercel project: VERCEL_PROJECT_ID, or else the project_id claim of VERCEL_OIDC_TOKEN, is
-// not blank. The variable VERCEL itself does not matter.
+// OnVercel reports whether the environment names a Vercel project: VERCEL_PROJECT_ID, or else the project_id claim of
+// VERCEL_OIDC_TOKEN, is not blank. The variable VERCEL itself does not matter.
 func (d Deployment) OnVercel() bool { return d.vercelProject() != "" }
 
-// DefaultNamespace returns the namespace of a slot without one of its own, the same that eve gives: a JSON text of project, environment and
-// preview on Vercel, or else of the digest of the application root; then of node and slot. It changes with any of them, and a changed namespace
-// hides what is stored. An error matches ErrInvalidUTF8. Callers check IsKnown first.
+// DefaultNamespace returns the namespace of a slot without one of its own, the same that eve gives: a JSON text of project,
+// environment and preview on Vercel, or else of the digest of the application root; then of node and slot. It changes with
+// any of them, and a changed namespace hides what is stored. An error matches ErrInvalidUTF8. Callers check IsKnown first.
 func DefaultNamespace(d Deployment, node, slot string) (Namespace, error) {
 	text := appendElement([]byte{'['}, defaultNamespaceTag)
 	application, err := d.appendApplication(text)
@@ -81,7 +81,8 @@ func (d Deployment) appendVercel(dst []byte, project string) []byte {
 	return dst
 }
 
-// routePrefix tells apart the agents of one Vercel workspace, which share a project. It has one leading slash and no trailing one.
+// routePrefix tells apart the agents of one Vercel workspace, which share a project. It has one leading slash and no
+// trailing one.
 func (d Deployment) routePrefix() string {
 	if d.env("EVE_INTERNAL_AGENT_WORKSPACE_MEMBER") != "1" {
 		return ""
@@ -100,8 +101,8 @@ func (d Deployment) vercelProject() string {
 	return projectClaim(d.env("VERCEL_OIDC_TOKEN"))
 }
 
-// projectClaim returns the project that a token names, or "" for a token that cannot be read or names none. The token selects a namespace and
-// authenticates nobody, so its signature does not matter.
+// projectClaim returns the project that a token names, or "" for a token that cannot be read or names none. The token
+// selects a namespace and authenticates nobody, so its signature does not matter.
 func projectClaim(token string) string {
 	segments := strings.Split(token, ".")
 	if len(segments) < 2 {

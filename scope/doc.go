@@ -1,16 +1,18 @@
 // Package scope says whose memory is read and written, and derives the keys under which providers keep it.
 //
-// A memory belongs to a [Scope] (a user, a tenant and a user, a channel) inside a [Namespace] (the application domain in which the
-// scope means something). [Derive] turns both into an opaque [Keys.Key], the partition of every read and write. The derivation is
-// that of eve 0.79 to 0.81, so both libraries find the same documents; the conformance vectors of this module are its arbiter.
+// A memory belongs to a [Scope] (a user, a tenant and a user, a channel) inside a [Namespace] (the application domain in
+// which the scope means something). [Derive] turns both into an opaque [Keys.Key], the partition of every read and write.
+// The derivation is that of eve 0.79 to 0.81, so both libraries find the same documents; the conformance vectors of this
+// module are its arbiter.
 //
 // # Trust
 //
-// A [Resolver] picks the scope of a turn from what the host says about its caller: the authenticated [Principal], the one that began the
-// session, and attributes of the channel. Nothing else reaches it: no tool, message or model output can supply or change a scope.
+// A [Resolver] picks the scope of a turn from what the host says about its caller: the authenticated [Principal], the one
+// that began the session, and attributes of the channel. Nothing else reaches it: no tool, message or model output can
+// supply or change a scope.
 //
-// A resolver that misses something returns the zero Scope, which disables the slot for the turn. It never invents a value and never falls
-// back to a partition that others share. An error fails the turn's start.
+// A resolver that misses something returns the zero Scope, which disables the slot for the turn. It never invents a value
+// and never falls back to a partition that others share. An error fails the turn's start.
 //
 // # Dangers
 //
@@ -26,6 +28,6 @@
 //
 // # Text
 //
-// All text is valid UTF-8; anything else is an error and is never replaced. Blank means that nothing is left after removing the white
-// space and line terminators of ECMAScript, which differ a little from Go's: U+FEFF is one of them, U+0085 is not.
+// All text is valid UTF-8; anything else is an error and is never replaced. Blank means that nothing is left after removing
+// the white space and line terminators of ECMAScript, which differ a little from Go's: U+FEFF is one of them, U+0085 is not.
 package scope

@@ -32,8 +32,8 @@ type LimitError struct {
 	Limit error
 	// Component is the index of the offending component: 0 for a string, -1 when the limit is not about a component.
 	Component int
-	// Size is what was measured and Max what is allowed: components for a tuple's length, bytes otherwise. Max is 0 when the error is
-	// not about a size.
+	// Size is what was measured and Max what is allowed: components for a tuple's length, bytes otherwise. Max is 0 when the
+	// error is not about a size.
 	Size, Max int
 }
 

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Join returns a resolver for the tuple of everything that the given resolvers return, in order: a string gives one component, a tuple all of
-// its own. When one of them is disabled the whole is, and an error of one is the error of the whole. Join of a single string is a one-tuple,
-// which is another scope than the string. Resolvers whose results vary in length can give equal tuples for different parts; those of this
-// package do not vary.
+// Join returns a resolver for the tuple of everything that the given resolvers return, in order: a string gives one
+// component, a tuple all of its own. When one of them is disabled the whole is, and an error of one is the error of the
+// whole. Join of a single string is a one-tuple, which is another scope than the string. Resolvers whose results vary in
+// length can give equal tuples for different parts; those of this package do not vary.
 func Join(resolvers ...Resolver) Resolver { return join(slices.Clone(resolvers)) }
 
 type join []Resolver

@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 )
 
-// Keys are the derived identifiers of one namespace and scope. Each ends in the 43 characters of an unpadded base64url SHA-256
-// digest.
+// Keys are the derived identifiers of one namespace and scope. Each ends in the 43 characters of an unpadded base64url
+// SHA-256 digest.
 type Keys struct {
 	Key       string // partition key of every read and write, "memscope1_…"
 	Namespace string // digest of the namespace alone, "memns1_…"
@@ -31,13 +31,14 @@ const (
 	keysSize        = len(namespacePrefix) + digestSize + 2*keySize
 )
 
-// smallEncoding is more than ordinary identities need. Scratch space of MaxEncodedBytes would cost each of them time to clear.
+// smallEncoding is more than ordinary identities need. Scratch space of MaxEncodedBytes would cost each of them time to
+// clear.
 const smallEncoding = 512
 
-// Derive returns the keys of a namespace and a scope, or a *LimitError. Both must be valid UTF-8 and not blank; a namespace has at most
-// MaxNamespaceBytes, a tuple 1 to MaxComponents components, a component at most MaxComponentBytes, and both encodings together at most
-// MaxEncodedBytes. The zero Namespace and the zero Scope, which disable a slot, have no keys. Nothing is trimmed, folded or normalized:
-// different bytes are different keys.
+// Derive returns the keys of a namespace and a scope, or a *LimitError. Both must be valid UTF-8 and not blank; a namespace
+// has at most MaxNamespaceBytes, a tuple 1 to MaxComponents components, a component at most MaxComponentBytes, and both
+// encodings together at most MaxEncodedBytes. The zero Namespace and the zero Scope, which disable a slot, have no keys.
+// Nothing is trimmed, folded or normalized: different bytes are different keys.
 func Derive(n Namespace, s Scope) (Keys, error) {
 	if err := checkNamespace(n); err != nil {
 		return Keys{}, err

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkDerive measures the derivation beside its floor: the three digests that it contains, of the same bytes. The bar is a ratio of
-// at most 1.5 and at most 2 allocations.
+// BenchmarkDerive measures the derivation beside its floor: the three digests that it contains, of the same bytes. The bar
+// is a ratio of at most 1.5 and at most 2 allocations.
 func BenchmarkDerive(b *testing.B) {
 	for _, c := range []struct {
 		name      string

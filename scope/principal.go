@@ -16,24 +16,26 @@ const (
 	TypeLocalDev  = "local-dev" // whoever develops the agent on this machine
 )
 
-// Principal is an authenticated caller as the host's identity system describes it. Every field is trusted, and must be valid UTF-8. Make
-// fields short: ByPrincipal puts all four of them into one scope component, and a text over MaxComponentBytes fails that principal's turns.
+// Principal is an authenticated caller as the host's identity system describes it. Every field is trusted, and must be valid
+// UTF-8. Make fields short: ByPrincipal puts all four of them into one scope component, and a text over MaxComponentBytes
+// fails that principal's turns.
 type Principal struct {
 	Type          string  `json:"principalType"`
 	Authenticator string  `json:"authenticator"`
 	Issuer        *string `json:"issuer,omitempty"` // nil when absent, which is not the same as empty
 	ID            string  `json:"principalId"`
 
-	// Attributes holds JSON values. Identifiers among them are best text: whoever decodes a token into a float64 has made one of all integers
-	// that are close together beyond 2^53, before anything here can see it. json.Decoder.UseNumber does not.
+	// Attributes holds JSON values. Identifiers among them are best text: whoever decodes a token into a float64 has made
+	// one of all integers that are close together beyond 2^53, before anything here can see it. json.Decoder.UseNumber does
+	// not.
 	Attributes map[string]any `json:"attributes"`
 }
 
 // plain has the fields of Principal without its methods.
 type plain Principal
 
-// MarshalJSON writes the members that eve writes; attributes is {} when nil. Text that is not valid UTF-8 is an error matching
-// ErrInvalidUTF8.
+// MarshalJSON writes the members that eve writes; attributes is {} when nil. Text that is not valid UTF-8 is an error
+// matching ErrInvalidUTF8.
 func (p Principal) MarshalJSON() ([]byte, error) {
 	if err := p.checkIdentity(); err != nil {
 		return nil, err
@@ -51,10 +53,11 @@ func (p Principal) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes and ignores members it does not know. Names match exactly, unlike encoding/json's, and a member
-// that is given twice or has another type is an error, among the attributes too: an identity has one reading. Text without a UTF-8
-// form, a lone surrogate included, is an error matching ErrInvalidUTF8. A number among the attributes becomes a float64 if that is written
-// as the same number, else, as an integer beyond 2^53, a json.Number: nothing is rounded.
+// UnmarshalJSON reads what MarshalJSON writes and ignores members it does not know. Names match exactly, unlike
+// encoding/json's, and a member that is given twice or has another type is an error, among the attributes too: an identity
+// has one reading. Text without a UTF-8 form, a lone surrogate included, is an error matching ErrInvalidUTF8. A number among
+// the attributes becomes a float64 if that is written as the same number, else, as an integer beyond 2^53, a json.Number:
+// nothing is rounded.
 func (p *Principal) UnmarshalJSON(data []byte) error {
 	if err := checkJSON(data); err != nil {
 		return err

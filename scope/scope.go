@@ -11,9 +11,9 @@ import (
 	"github.com/recollect-go/recollect/internal/ecma"
 )
 
-// Scope says who or what shares a memory: a string, or a tuple of strings. The zero Scope disables the slot. A string and
-// a one-tuple of it are different scopes. A Scope is immutable, and a Resolver of itself. Formatting and logging one tells its form and
-// not its value.
+// Scope says who or what shares a memory: a string, or a tuple of strings. The zero Scope disables the slot. A string and a
+// one-tuple of it are different scopes. A Scope is immutable, and a Resolver of itself. Formatting and logging one tells its
+// form and not its value.
 type Scope struct {
 	form  form
 	text  string
@@ -51,7 +51,8 @@ func (s Scope) Parts() []string {
 	return slices.Clone(s.parts)
 }
 
-// Format writes the form of s, such as "scope of 2 components", for every verb. Scope values identify people and stay out of messages.
+// Format writes the form of s, such as "scope of 2 components", for every verb. Scope values identify people and stay out of
+// messages.
 func (s Scope) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.describe())) }
 
 // LogValue keeps the value out of logs, also of those that write JSON.
@@ -102,8 +103,8 @@ func appendJSON(dst []byte, s string) ([]byte, error) {
 
 var errScopeJSON = errors.New("scope: JSON is neither a string nor an array of strings")
 
-// UnmarshalJSON reads what MarshalJSON writes. Text without a UTF-8 form, a lone surrogate included, is an error matching ErrInvalidUTF8;
-// nothing is replaced.
+// UnmarshalJSON reads what MarshalJSON writes. Text without a UTF-8 form, a lone surrogate included, is an error matching
+// ErrInvalidUTF8; nothing is replaced.
 func (s *Scope) UnmarshalJSON(data []byte) error {
 	if err := checkJSON(data); err != nil {
 		return err

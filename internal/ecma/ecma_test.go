@@ -148,8 +148,8 @@ func TestReplaced(t *testing.T) {
 	assert.False(t, Replaced([]byte(`\`)))
 }
 
-// FuzzValidJSON compares with encoding/json, which replaces what it cannot hold by U+FFFD: of text that is accepted, every U+FFFD must come
-// from the text itself.
+// FuzzValidJSON compares with encoding/json, which replaces what it cannot hold by U+FFFD: of text that is accepted, every
+// U+FFFD must come from the text itself.
 func FuzzValidJSON(f *testing.F) {
 	for _, text := range []string{`""`, `"\ufffd"`, `"\ud83d\ude42"`, `"\ud800"`, `"\\ud800"`, "\"\xff\"", `"\uDC00\ud800"`} {
 		f.Add([]byte(text))

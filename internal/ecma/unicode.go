@@ -75,8 +75,8 @@ func codeUnit(data []byte) (unit uint16, ok bool) {
 	return unit, true
 }
 
-// Replaced reports whether encoding/json has put the escape of U+FFFD into its output, which it does for bytes that are not UTF-8. U+FFFD itself
-// it writes as it is.
+// Replaced reports whether encoding/json has put the escape of U+FFFD into its output, which it does for bytes that are not
+// UTF-8. U+FFFD itself it writes as it is.
 func Replaced(text []byte) bool {
 	for {
 		i := bytes.IndexByte(text, '\\')

@@ -2,8 +2,8 @@ package rawjson
 
 import "bytes"
 
-// Equal reports whether two compact JSON values say the same: texts may be escaped in other ways, and members may have another order. Numbers
-// are compared as they are written. Two nil values are equal.
+// Equal reports whether two compact JSON values say the same: texts may be escaped in other ways, and members may have
+// another order. Numbers are compared as they are written. Two nil values are equal.
 func Equal(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

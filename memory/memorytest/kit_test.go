@@ -501,7 +501,8 @@ var broken = map[string]struct {
 	},
 }
 
-// TestKitFindsBrokenProviders runs each rule on the provider that breaks it. The kit would be worth nothing if it let one pass.
+// TestKitFindsBrokenProviders runs each rule on the provider that breaks it. The kit would be worth nothing if it let one
+// pass.
 func TestKitFindsBrokenProviders(t *testing.T) {
 	t.Parallel()
 	opts := ledgerOptions()

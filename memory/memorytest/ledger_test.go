@@ -11,8 +11,8 @@ import (
 	"github.com/recollect-go/recollect/memory"
 )
 
-// ledger is a provider that keeps every rule: it stores lines under keys and operations, captures what users say, and has a tool to
-// save and one to find. The broken providers of the kit's tests are made from it, each with one field.
+// ledger is a provider that keeps every rule: it stores lines under keys and operations, captures what users say, and has a
+// tool to save and one to find. The broken providers of the kit's tests are made from it, each with one field.
 type ledger struct {
 	mu    sync.Mutex
 	pages map[string]*page

@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// Options declares what a provider does, so that the kit knows how to store a text and which rules to skip. nil means a provider whose
-// CaptureTurn makes the text of a user message recallable at once.
+// Options declares what a provider does, so that the kit knows how to store a text and which rules to skip. nil means a
+// provider whose CaptureTurn makes the text of a user message recallable at once.
 type Options struct {
-	// SaveTool is the unqualified name of a tool that stores a text, SaveArgument the name of its argument. "" means that there is none,
-	// and texts are stored through CaptureTurn, or Seed.
+	// SaveTool is the unqualified name of a tool that stores a text, SaveArgument the name of its argument. "" means that
+	// there is none, and texts are stored through CaptureTurn, or Seed.
 	SaveTool     string
 	SaveArgument string
 
-	// Captures says that the text of a user message can be recalled after CaptureTurn. It is implied when there is no other way to store.
+	// Captures says that the text of a user message can be recalled after CaptureTurn. It is implied when there is no other
+	// way to store.
 	Captures bool
 
 	// CapturesCompaction says the same of CaptureCompaction, for the messages of the turn at hand.

@@ -65,8 +65,8 @@ func captureCompactionRepeated(p *probe) error {
 	return nil
 }
 
-// storesOnce runs a capture several times, one after another and at once, and looks how often its text is stored. A text of which the model of
-// the provider keeps nothing is allowed unless it is shown.
+// storesOnce runs a capture several times, one after another and at once, and looks how often its text is stored. A text of
+// which the model of the provider keeps nothing is allowed unless it is shown.
 func (a *party) storesOnce(text string, shown bool, capture func(context.Context) error) error {
 	for range 2 {
 		if err := a.call(capture); err != nil {

@@ -101,7 +101,8 @@ func requestsReadOnly(p *probe) error {
 	return nil
 }
 
-// concurrency stores several texts under several keys at once, while all keys are recalled, and then looks for every one of them.
+// concurrency stores several texts under several keys at once, while all keys are recalled, and then looks for every one of
+// them.
 func concurrency(p *probe) error {
 	parties := make([]*party, p.opts.Scale)
 	texts := make([][]string, p.opts.Scale)

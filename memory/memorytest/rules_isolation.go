@@ -10,7 +10,8 @@ import (
 	"github.com/recollect-go/recollect/scope"
 )
 
-// neighbours returns parties whose scopes and namespaces are easily mistaken for one another. The first one is where texts are stored.
+// neighbours returns parties whose scopes and namespaces are easily mistaken for one another. The first one is where texts
+// are stored.
 func (p *probe) neighbours() ([]*party, error) {
 	cases := []struct {
 		namespace string
@@ -68,7 +69,8 @@ func isolationCapture(p *probe) error {
 		return err
 	}
 	text := p.text("We moved to the Berlin office.")
-	// The operation id is the same for both, as it would be after a namespace change: it must not make one the replay of the other.
+	// The operation id is the same for both, as it would be after a namespace change: it must not make one the replay of the
+	// other.
 	id := a.newID("turn.completed")
 	if err := a.capture(id, text); err != nil {
 		return err

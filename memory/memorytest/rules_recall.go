@@ -141,7 +141,8 @@ func recallRepeated(p *probe) error {
 	return nil
 }
 
-// recallCancelled ends contexts before and during recalls. An answer that comes nevertheless is allowed, since the library drops it.
+// recallCancelled ends contexts before and during recalls. An answer that comes nevertheless is allowed, since the library
+// drops it.
 func recallCancelled(p *probe) error {
 	a, err := p.one()
 	if err != nil {

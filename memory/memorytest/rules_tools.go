@@ -15,7 +15,8 @@ import (
 
 var toolName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
-// partitionNames are argument names with which a model could ask for somebody else's memory. Case, dashes and underscores do not count.
+// partitionNames are argument names with which a model could ask for somebody else's memory. Case, dashes and underscores do
+// not count.
 var partitionNames = []string{
 	"key", "memorykey", "storekey", "partition", "scope", "scopekey", "namespace", "namespacekey", "tenant", "tenantid",
 	"principal", "principalid", "user", "userid", "session", "sessionid", "agentid", "owner", "ownerid",

@@ -9,8 +9,8 @@ import (
 	"github.com/recollect-go/recollect/memory"
 )
 
-// Run checks the provider that newProvider returns against every rule. newProvider is called once per rule; it registers its own cleanup
-// with t. The providers it returns may share a store.
+// Run checks the provider that newProvider returns against every rule. newProvider is called once per rule; it registers its
+// own cleanup with t. The providers it returns may share a store.
 func Run(t *testing.T, newProvider func(t *testing.T) memory.Provider, opts *Options) {
 	t.Helper()
 	for _, r := range rules {
@@ -28,8 +28,8 @@ func Run(t *testing.T, newProvider func(t *testing.T) memory.Provider, opts *Opt
 	}
 }
 
-// rule is something that every provider does. Its check returns how the provider breaks it. The kit's own tests run rules on broken
-// providers and look at that error, which is why it is none of testing.T's.
+// rule is something that every provider does. Its check returns how the provider breaks it. The kit's own tests run rules on
+// broken providers and look at that error, which is why it is none of testing.T's.
 type rule struct {
 	name  string
 	text  string
