@@ -103,6 +103,41 @@ func testNotesRecall(t *testing.T, d database) {
 		require.Empty(t, a.recall(t, "op", "Where is the key?"))
 	})
 
+	t.Run("what has expired is not recalled, nor in a recorded recall, however much awaits deletion", func(t *testing.T) {
+		var c clock
+		db, tables := d.open(t), newNoteTables()
+		store := d.notesIn(t, db, tables, &notes.Options{Now: c.now})
+		a := attach(t, store, keyOf("expired"), nil)
+		drafts := make([]notes.Draft, 150)
+		for i := range drafts {
+			drafts[i] = notes.Draft{Text: fmt.Sprint("Short-lived ", i), Expires: c.now().Add(time.Minute)}
+		}
+		_, err := store.Add(t.Context(), a.key, append(drafts, notes.Draft{Text: "The key is under the stone.", Expires: c.now().Add(2 * time.Minute)})...)
+		require.NoError(t, err)
+		addFacts(t, store, a.key, "The key of the car is on the table.")
+		require.Len(t, a.recall(t, "op", "Where is the key?"), 2)
+		lasting := a.recall(t, "lasting", "What is on the table?")
+		c.pass(time.Hour)
+		addFacts(t, store, a.key, "The table is new.") // which deletes some of what has expired
+		again := a.recall(t, "op", "Where is the key?")
+		require.Len(t, again, 1)
+		require.Contains(t, again[0].Content, "on the table")
+		addFacts(t, store, a.key, "The key of the shed is lost.")
+		require.Equal(t, again, a.recall(t, "op", "Where is the key?"), "it is recorded anew")
+		require.Equal(t, lasting, a.recall(t, "lasting", "What is on the table?"), "what shows nothing expired is repeated")
+		require.Equal(t, 2, rowsOf(t, db, tables)["recalls"])
+	})
+
+	t.Run("what was erased is not recalled, nor in a recorded recall", func(t *testing.T) {
+		a := attach(t, store, keyOf("erased recall"), nil)
+		addFacts(t, store, a.key, "The key is under the stone.")
+		require.Len(t, a.recall(t, "op", "Where is the key?"), 1)
+		require.NoError(t, store.Erase(t.Context(), a.key))
+		require.Empty(t, a.recall(t, "op", "Where is the key?"))
+		addFacts(t, store, a.key, "The key is in the drawer.")
+		require.Empty(t, a.recall(t, "op", "Where is the key?"), "the empty answer was recorded")
+	})
+
 	t.Run("an answer is found beside its question, and by who said it and when", func(t *testing.T) {
 		key := keyOf("beside")
 		say := func(author, text string, day int) notes.Draft {

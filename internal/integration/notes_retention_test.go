@@ -3,6 +3,7 @@ package integration_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -152,6 +153,76 @@ func testNotesRetention(t *testing.T, d database) {
 		require.ErrorIs(t, err, notes.ErrFull)
 		_, err = store.Add(t.Context(), key, notes.Draft{Kind: notes.Utterance, Text: "said 5"})
 		require.ErrorIs(t, err, notes.ErrFull, "a note does not go for itself")
+	})
+
+	t.Run("captures are remembered for their life, and the record is then deleted", func(t *testing.T) {
+		var c clock
+		db, tables := d.open(t), newNoteTables()
+		store := d.notesIn(t, db, tables, &notes.Options{OperationLife: time.Hour, Now: c.now})
+		key := keyOf("operations")
+		a := attach(t, store, key, nil)
+		capture := func(turn, said string) {
+			t.Helper()
+			require.NoError(t, a.CaptureTurn(t.Context(), a.turn(turn, memory.UserMessage(said))))
+		}
+		capture("first", "One.")
+		c.pass(40 * time.Minute)
+		capture("second", "Two.")
+		require.NoError(t, store.Expire(t.Context(), key))
+		require.Equal(t, 2, rowsOf(t, db, tables)["operations"])
+		list, err := store.List(t.Context(), key, "", 1)
+		require.NoError(t, err)
+		_, err = store.Forget(t.Context(), key, list[0].ID)
+		require.NoError(t, err)
+		capture("first", "One.")
+		require.Equal(t, []string{"Two."}, allNotes(t, store, key), "what was forgotten does not come back by a repetition")
+		c.pass(40 * time.Minute)
+		require.NoError(t, store.Expire(t.Context(), key))
+		require.Equal(t, 1, rowsOf(t, db, tables)["operations"])
+		capture("second", "Two.")
+		require.Equal(t, []string{"Two."}, allNotes(t, store, key))
+	})
+
+	t.Run("many records of captures are deleted", func(t *testing.T) {
+		var c clock
+		db, tables := d.open(t), newNoteTables()
+		store := d.notesIn(t, db, tables, &notes.Options{OperationLife: time.Hour, Now: c.now})
+		key := keyOf("many operations")
+		addFacts(t, store, key, "A fact.")
+		for _, row := range []string{"a", "b", "c"} {
+			values := make([]string, 700)
+			for i := range values {
+				values[i] = fmt.Sprintf(`((SELECT number FROM %s_scopes), '%s%d', 1)`, tables, row, i)
+			}
+			run(t, db, `INSERT INTO `+tables+`_operations (scope, operation, done) VALUES `+strings.Join(values, ","))
+		}
+		require.NoError(t, store.Expire(t.Context(), key))
+		require.Zero(t, rowsOf(t, db, tables)["operations"])
+	})
+
+	t.Run("what only takes away makes no scope", func(t *testing.T) {
+		db, tables := d.open(t), newNoteTables()
+		store := d.notesIn(t, db, tables, nil)
+		key := keyOf("nobody")
+		n, err := store.Forget(t.Context(), key, "n1-aaaaa")
+		require.NoError(t, err)
+		require.Zero(t, n)
+		selection, err := store.Select(t.Context(), key, "zebra")
+		require.NoError(t, err)
+		n, err = store.ForgetSelection(t.Context(), key, selection)
+		require.NoError(t, err)
+		require.Zero(t, n)
+		require.NoError(t, store.Expire(t.Context(), key))
+		require.NoError(t, store.Erase(t.Context(), key))
+		a := attach(t, store, key, nil)
+		out, err := call[forgotten](t, a, "forget", `{"query":"zebra"}`)
+		require.NoError(t, err)
+		require.Empty(t, out.Matches)
+		require.Zero(t, rowsOf(t, db, tables)["scopes"])
+
+		require.Empty(t, a.recall(t, "op", "zebra"))
+		require.NoError(t, store.Erase(t.Context(), key))
+		require.Equal(t, map[string]int{"notes": 0, "vectors": 0, "recalls": 0, "operations": 0, "scopes": 0}, rowsOf(t, db, tables))
 	})
 
 	t.Run("an erased scope leaves nothing in any table", func(t *testing.T) {

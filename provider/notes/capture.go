@@ -51,7 +51,7 @@ func (p *Provider) capture(ctx context.Context, o *memory.Operation, turn *memor
 // once runs f unless the operation was done before, and notes that it is done.
 func (c *change) once(operation string, f func() error) error {
 	if operation != "" {
-		begun, err := c.execute(c.sql.beginOperation, operationDigest(operation))
+		begun, err := c.execute(c.sql.beginOperation, operationDigest(operation), c.now)
 		if err != nil || begun == 0 {
 			return err
 		}

@@ -33,8 +33,17 @@ type change struct {
 }
 
 // change runs f in a transaction, more than once when the database gave it up. What has expired in the scope is deleted with
-// it. A lost commit is an error matching ErrUnknownOutcome.
+// it. A lost commit is an error matching ErrUnknownOutcome. Where there is no scope, it is made.
 func (s *Store) change(ctx context.Context, key string, f func(*change) error) error {
+	return s.transact(ctx, key, (*change).lockOrMake, f)
+}
+
+// reduce is change for what only takes away: where there is no scope, f is not called and none is made.
+func (s *Store) reduce(ctx context.Context, key string, f func(*change) error) error {
+	return s.transact(ctx, key, (*change).lock, f)
+}
+
+func (s *Store) transact(ctx context.Context, key string, lock func(*change) (bool, error), f func(*change) error) error {
 	if err := s.admit(ctx, key); err != nil {
 		return err
 	}
@@ -45,11 +54,11 @@ func (s *Store) change(ctx context.Context, key string, f func(*change) error) e
 		}
 		defer tx.Rollback() //nolint:errcheck // of no interest after a commit
 		c := &change{Store: s, ctx: ctx, tx: tx, key: key, now: s.opts.Now().UnixMilli()}
-		if err := c.lock(); err != nil {
+		if there, err := lock(c); err != nil || !there {
 			return err
 		}
 		before := c.scope
-		if err := c.expire(expireAtOnce); err != nil {
+		if _, err := c.expire(expireAtOnce); err != nil {
 			return err
 		}
 		if err := f(c); err != nil {
@@ -81,15 +90,23 @@ func (s *Store) commit(tx *sql.Tx) error {
 	return fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 }
 
-// lock takes the scope's row, and makes it if there is none.
-func (c *change) lock() error {
+// lock takes the scope's row, and reports whether there is one.
+func (c *change) lock() (bool, error) {
+	err := c.scope.scan(c.tx.QueryRowContext(c.ctx, c.sql.lock, c.key).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// lockOrMake takes the scope's row, and makes it if there is none.
+func (c *change) lockOrMake() (bool, error) {
 	for {
-		err := c.scope.scan(c.tx.QueryRowContext(c.ctx, c.sql.lock, c.key).Scan)
-		if !errors.Is(err, sql.ErrNoRows) {
-			return err
+		if there, err := c.lock(); there || err != nil {
+			return there, err
 		}
 		if _, err := c.execute(c.sql.newScope); err != nil {
-			return err
+			return false, err
 		}
 	}
 }

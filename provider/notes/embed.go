@@ -86,8 +86,12 @@ func (s *Store) withoutVector(ctx context.Context, key string, after int64) ([]r
 	if err := s.admit(ctx, key); err != nil {
 		return nil, err
 	}
-	numbers, err := collect(ctx, s.db, s.sql.withoutVector, []any{key, s.opts.Embedder.Model, after, embedAtOnce},
-		func(scan scanner) (n int64, err error) { return n, scan(&n) })
+	var numbers []int64
+	err := s.retry(ctx, func() (err error) {
+		numbers, err = collect(ctx, s.db, s.sql.withoutVector, []any{key, s.opts.Embedder.Model, after, embedAtOnce},
+			func(scan scanner) (n int64, err error) { return n, scan(&n) })
+		return err
+	})
 	if err != nil || len(numbers) == 0 {
 		return nil, err
 	}
@@ -104,7 +108,7 @@ func (s *Store) reembed(ctx context.Context, key string, rows []row) (given int,
 	if err != nil {
 		return 0, err
 	}
-	err = s.change(ctx, key, func(c *change) error {
+	err = s.reduce(ctx, key, func(c *change) error {
 		given = 0
 		for i := range rows {
 			now, err := c.rows([]int64{rows[i].seq})

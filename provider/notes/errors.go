@@ -45,7 +45,8 @@ var (
 	// repeated.
 	ErrExtraction = errors.New("notes: extraction failed")
 
-	// ErrMalformed: what is stored was damaged, or written by a newer version.
+	// ErrMalformed: what is stored was damaged, or written by a newer version. The error names the note, which Forget and
+	// Erase delete nevertheless.
 	ErrMalformed = errors.New("notes: stored data is malformed")
 )
 

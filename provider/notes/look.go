@@ -209,7 +209,7 @@ func (l *look) score(numbers []int64, scorers [3]*rank.Scorer) (scored byKind, e
 		if kind != Fact && kind != Utterance || l.limit[kind] == 0 {
 			continue
 		}
-		terms, err := decodeTerms(n.Number, data)
+		terms, err := decodeTerms(noteID(l.scope.number, n.Number), data)
 		if err != nil {
 			return scored, err
 		}

@@ -28,6 +28,11 @@ type Options struct {
 	FactLife      time.Duration
 	UtteranceLife time.Duration
 
+	// OperationLife is how long it is remembered that an operation was captured. 0: for ever. Expire deletes what is older; a
+	// capture that is repeated after that is captured again, and what was forgotten of it since comes back. So it has to be
+	// longer than a capture may wait to be repeated, in the outbox of a program that is not running, too.
+	OperationLife time.Duration
+
 	// MaxNotes is how many notes a scope may have. 0: any number. WhenFull says what happens to one more.
 	MaxNotes int
 	WhenFull Policy
@@ -85,8 +90,8 @@ func (o *Options) problems() (problems []error) {
 	if o.MaxNoteBytes < 0 || o.MaxNotes < 0 {
 		refuse("MaxNoteBytes and MaxNotes must not be negative")
 	}
-	if o.FactLife < 0 || o.UtteranceLife < 0 {
-		refuse("FactLife and UtteranceLife must not be negative")
+	if o.FactLife < 0 || o.UtteranceLife < 0 || o.OperationLife < 0 {
+		refuse("FactLife, UtteranceLife and OperationLife must not be negative")
 	}
 	if o.WhenFull > DropUtterances {
 		refuse("WhenFull is %d, which is no policy", o.WhenFull)

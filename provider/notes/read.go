@@ -15,7 +15,7 @@ func (s *Store) Get(ctx context.Context, key, id string) (Note, error) {
 	if !ok || scope.number == 0 {
 		return Note{}, failed(ctx, "get", noNote(id))
 	}
-	notes, err := s.notes(ctx, key, scope.number, []int64{seq})
+	notes, err := s.notes(ctx, key, []int64{seq})
 	if err != nil {
 		return Note{}, failed(ctx, "get", err)
 	}
@@ -26,14 +26,14 @@ func (s *Store) Get(ctx context.Context, key, id string) (Note, error) {
 }
 
 // notes returns the notes with the given numbers that are there.
-func (s *Store) notes(ctx context.Context, key string, scope int64, numbers []int64) (map[int64]Note, error) {
+func (s *Store) notes(ctx context.Context, key string, numbers []int64) (map[int64]Note, error) {
 	found := make(map[int64]Note, len(numbers))
 	if len(numbers) == 0 {
 		return found, nil
 	}
 	rows, err := s.query(ctx, s.sql.read, key, s.among(numbers), s.opts.Now().UnixMilli())
 	for i := range rows {
-		found[rows[i].seq] = rows[i].note(scope)
+		found[rows[i].seq] = rows[i].note()
 	}
 	return found, err
 }
@@ -66,7 +66,7 @@ func (s *Store) List(ctx context.Context, key, after string, limit int) ([]Note,
 	}
 	notes := make([]Note, len(rows))
 	for i := range rows {
-		notes[i] = rows[i].note(scope.number)
+		notes[i] = rows[i].note()
 	}
 	return notes, nil
 }

@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -10,7 +11,7 @@ import (
 // An id that means nothing here counts as forgotten already.
 func (s *Store) Forget(ctx context.Context, key string, ids ...string) (int, error) {
 	forgotten := 0
-	err := s.change(ctx, key, func(c *change) (err error) {
+	err := s.reduce(ctx, key, func(c *change) (err error) {
 		forgotten, err = c.remove(c.numbersOf(ids))
 		return err
 	})
@@ -31,42 +32,86 @@ func (c *change) numbersOf(ids []string) (numbers []int64) {
 	return slices.Compact(numbers)
 }
 
-// remove deletes notes: their text, their terms, their vectors and every recorded recall that shows one of them.
-func (c *change) remove(numbers []int64) (int, error) {
-	if len(numbers) == 0 {
-		return 0, nil
-	}
-	rows, err := c.rows(numbers)
-	if err != nil {
-		return 0, err
-	}
-	for i := range rows {
-		r := &rows[i]
-		terms, err := r.text()
+// removeAtOnce bounds how many notes, with their terms, are in memory while they are deleted.
+const removeAtOnce = 100
+
+// remove deletes notes: their text, their terms, their vectors and every recorded recall that shows one of them. What is
+// stored of a note does not stop it.
+func (c *change) remove(numbers []int64) (removed int, err error) {
+	for part := range slices.Chunk(numbers, removeAtOnce) {
+		rows, err := c.removable(part)
 		if err != nil {
 			return 0, err
 		}
-		if err := c.index(c.sql.dropTerms, r.seq, r.kind, terms); err != nil {
+		unknown, err := c.removeAll(rows)
+		if err == nil {
+			err = c.dropLeftovers(unknown)
+		}
+		if err != nil {
 			return 0, err
 		}
-		c.scope.count[r.kind]--
-		c.scope.words[r.kind] -= int64(len(terms.Words))
+		removed += len(rows)
+	}
+	return removed, nil
+}
+
+// removable is as much of a note as it takes to delete it.
+type removable struct {
+	seq   int64
+	kind  Kind // 0 when there is no such kind
+	terms []byte
+}
+
+func (c *change) removable(numbers []int64) ([]removable, error) {
+	return collect(c.ctx, c.tx, c.sql.forRanking, []any{c.key, c.among(numbers), anyExpiry}, func(scan scanner) (r removable, err error) {
+		var kind, thread int64
+		err = scan(&r.seq, &kind, &thread, &r.terms)
+		if kind == int64(Fact) || kind == int64(Utterance) {
+			r.kind = Kind(kind)
+		}
+		return r, err
+	})
+}
+
+// removeAll deletes notes, and returns the numbers of those whose terms are not known and may be in the index yet.
+func (c *change) removeAll(rows []removable) (unknown []int64, err error) {
+	for i := range rows {
+		r := &rows[i]
+		words, known, err := c.dropTerms(r)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			unknown = append(unknown, r.seq)
+		}
+		c.discount(r.kind, words)
 		if _, err := c.execute(c.sql.forgetRecalls, fmt.Sprintf("%%,%d,%%", r.seq)); err != nil {
-			return 0, err
+			return nil, err
 		}
-		if _, err := c.execute(c.sql.dropVectors, int64(r.kind), r.seq); err != nil {
-			return 0, err
+		if _, err := c.execute(c.sql.dropVectors, r.seq); err != nil {
+			return nil, err
 		}
 		if _, err := c.execute(c.sql.remove, r.seq); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	return len(rows), nil
+	return unknown, nil
 }
+
+// discount takes a note that is gone out of what is counted.
+func (c *change) discount(kind Kind, words int) {
+	if kind != 0 {
+		c.scope.count[kind]--
+		c.scope.words[kind] = max(c.scope.words[kind]-int64(words), 0)
+	}
+}
+
+// anyExpiry is the time at which nothing has expired.
+const anyExpiry = math.MinInt64
 
 // rows returns the notes with the given numbers, those that have expired included.
 func (c *change) rows(numbers []int64) ([]row, error) {
-	return collect(c.ctx, c.tx, c.sql.read, []any{c.key, c.among(numbers), 0}, scanRow)
+	return collect(c.ctx, c.tx, c.sql.read, []any{c.key, c.among(numbers), anyExpiry}, scanRow)
 }
 
 // live returns those of them that have not expired.
@@ -80,14 +125,13 @@ const (
 	expireBatch  = 1000
 )
 
-// expire deletes up to limit notes that have expired, the longest expired first.
-func (c *change) expire(limit int) error {
+// expire deletes up to limit notes that have expired, the longest expired first, and returns how many.
+func (c *change) expire(limit int) (int, error) {
 	numbers, err := c.numbers(c.sql.expired, c.now, limit)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = c.remove(numbers)
-	return err
+	return c.remove(numbers)
 }
 
 // makeRoom deletes, while there are too many notes, those that have expired and then, if that is the policy, the oldest
@@ -96,7 +140,7 @@ func (c *change) makeRoom(first int64) error {
 	if c.over() <= 0 || c.scope.lastNote < first {
 		return nil
 	}
-	if err := c.expire(int(c.over())); err != nil {
+	if _, err := c.expire(int(c.over())); err != nil {
 		return err
 	}
 	over := c.over()
@@ -126,59 +170,32 @@ func (c *change) over() int64 {
 	return c.scope.count[Fact] + c.scope.count[Utterance] - int64(c.opts.MaxNotes)
 }
 
-// Expire deletes what has expired under the key. Nothing that has expired is shown, also before; call it for scopes in which
-// nothing changes any more, with the keys that Keys returns.
+// Expire deletes what has expired under the key, and the records of captures that are older than Options.OperationLife.
+// Nothing that has expired is shown, also before; call it for scopes in which nothing changes any more, with the keys that
+// Keys returns.
 func (s *Store) Expire(ctx context.Context, key string) error {
-	for {
-		row, err := s.stored(ctx, key)
-		if err != nil || row.number == 0 {
-			return failed(ctx, "expire", err)
-		}
-		more := false
-		err = s.change(ctx, key, func(c *change) error {
-			before := c.scope.count
-			err := c.expire(expireBatch)
-			more = before != c.scope.count
+	for more := true; more; {
+		more = false
+		err := s.reduce(ctx, key, func(c *change) error {
+			notes, err := c.expire(expireBatch)
+			if err != nil {
+				return err
+			}
+			operations, err := c.expireOperations(expireBatch)
+			more = notes == expireBatch || operations == expireBatch
 			return err
 		})
-		if err != nil || !more {
+		if err != nil {
 			return failed(ctx, "expire", err)
 		}
 	}
-}
-
-// Erase deletes everything under the key: notes, index, vectors, recorded recalls and operations, and that there ever was
-// such a key. A repeated call succeeds; after an error it has to be repeated. A large scope is deleted in several
-// transactions.
-func (s *Store) Erase(ctx context.Context, key string) error {
-	for {
-		row, err := s.stored(ctx, key)
-		if err != nil || row.number == 0 {
-			return failed(ctx, "erase", err)
-		}
-		if err := s.change(ctx, key, (*change).erase); err != nil {
-			return failed(ctx, "erase", err)
-		}
-	}
-}
-
-// erase deletes the first notes and, when none is left, the scope.
-func (c *change) erase() error {
-	numbers, err := c.numbers(c.sql.numbers, expireBatch)
-	if err != nil {
-		return err
-	}
-	if _, err := c.remove(numbers); err != nil {
-		return err
-	}
-	if len(numbers) == expireBatch {
-		return nil
-	}
-	for _, statement := range []string{c.sql.dropNotes, c.sql.dropOperations, c.sql.dropRecalls, c.sql.dropAllVectors, c.sql.dropScope} {
-		if _, err := c.execute(statement); err != nil {
-			return err
-		}
-	}
-	c.scope = scopeRow{}
 	return nil
+}
+
+// expireOperations deletes the records of up to limit captures that nobody repeats any more, and returns how many.
+func (c *change) expireOperations(limit int) (int64, error) {
+	if c.opts.OperationLife == 0 {
+		return 0, nil
+	}
+	return c.execute(c.sql.pruneOperations, c.now-c.opts.OperationLife.Milliseconds(), limit)
 }

@@ -55,10 +55,6 @@ func (c *change) replace(id string, d *prepared, source Source) (string, error) 
 }
 
 func (c *change) rewrite(old *row, d *prepared, source Source) error {
-	before, err := old.text()
-	if err != nil {
-		return err
-	}
 	p := old.details.provenance()
 	if source != "" {
 		p.Source = source
@@ -75,17 +71,23 @@ func (c *change) rewrite(old *row, d *prepared, source Source) error {
 	if c.opts.FactLife > 0 {
 		expires = max(expires, c.now+c.opts.FactLife.Milliseconds())
 	}
-	if _, err := c.execute(c.sql.replace, old.seq, d.origin, c.now, expires, terms.Encode(), []byte(d.Text), encoded); err != nil {
+	words, known, err := c.dropTerms(&removable{seq: old.seq, kind: old.kind, terms: old.terms})
+	if err != nil {
 		return err
 	}
-	if err := c.index(c.sql.dropTerms, old.seq, old.kind, before); err != nil {
+	if !known {
+		if err := c.dropLeftovers([]int64{old.seq}); err != nil {
+			return err
+		}
+	}
+	if _, err := c.execute(c.sql.replace, old.seq, d.origin, c.now, expires, terms.Encode(), []byte(d.Text), encoded); err != nil {
 		return err
 	}
 	if err := c.index(c.sql.addTerms, old.seq, old.kind, terms); err != nil {
 		return err
 	}
-	c.scope.words[old.kind] += int64(len(terms.Words) - len(before.Words))
-	if _, err := c.execute(c.sql.dropVectors, int64(old.kind), old.seq); err != nil {
+	c.scope.words[old.kind] += int64(len(terms.Words) - words)
+	if _, err := c.execute(c.sql.dropVectors, old.seq); err != nil {
 		return err
 	}
 	return c.addVector(old.kind, old.seq, d.vector)

@@ -25,14 +25,14 @@ const recordingVersion = 1
 // operationDigest is what an operation's id is stored as: ids have no limit, indexes do.
 func operationDigest(id string) string { return digest("operation-v1", id) }
 
-// recalled returns what the operation recalled before.
+// recalled returns what the operation recalled before, unless that has expired.
 func (s *Store) recalled(ctx context.Context, key, operation string) ([]memory.Item, bool, error) {
 	if err := s.admit(ctx, key); err != nil {
 		return nil, false, err
 	}
 	var found []string
 	err := s.retry(ctx, func() (err error) {
-		found, err = collect(ctx, s.db, s.sql.recalled, []any{key, operationDigest(operation)}, func(scan scanner) (text string, err error) {
+		found, err = collect(ctx, s.db, s.sql.recalled, []any{key, operationDigest(operation), s.opts.Now().UnixMilli()}, func(scan scanner) (text string, err error) {
 			return text, scan(&text)
 		})
 		return err
@@ -53,7 +53,7 @@ func (s *Store) recalled(ctx context.Context, key, operation string) ([]memory.I
 
 // record keeps what the operation recalled, and the newest keep recordings of the scope. It reports false, and keeps
 // nothing, when one of the notes is not there any more or the operation has a recording already: a deleted note must not
-// live on in a recording.
+// live on in a recording. A recording that shows a note that has expired counts as none.
 func (s *Store) record(ctx context.Context, key, operation string, what shown, keep int) (recorded bool, err error) {
 	r := recording{V: recordingVersion, Items: []recordedItem{}}
 	for _, item := range what.items {
@@ -71,7 +71,7 @@ func (s *Store) record(ctx context.Context, key, operation string, what shown, k
 }
 
 func (c *change) record(operation string, ids []string, text string, keep int64) (bool, error) {
-	there, err := c.numbers(c.sql.hasRecall, operation)
+	there, err := c.numbers(c.sql.hasRecall, operation, c.now)
 	if err != nil || len(there) > 0 {
 		return false, err
 	}

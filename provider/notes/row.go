@@ -10,7 +10,7 @@ import (
 
 // row is a note as it is stored.
 type row struct {
-	seq                       int64
+	scope, seq                int64
 	kind                      Kind
 	created, updated, expires int64 // milliseconds, 0 for never
 	version                   int
@@ -49,22 +49,25 @@ func (d *details) provenance() Provenance {
 	return p
 }
 
+// id returns the id of the note, by which it can be forgotten whatever else is wrong with it.
+func (r *row) id() string { return noteID(r.scope, r.seq) }
+
 // scanRow reads noteColumns and terms.
 func scanRow(scan scanner) (row, error) {
 	var r row
 	var text string
-	if err := scan(&r.seq, &r.kind, &r.created, &r.updated, &r.expires, &r.version, &r.body, &text, &r.terms); err != nil {
+	if err := scan(&r.scope, &r.seq, &r.kind, &r.created, &r.updated, &r.expires, &r.version, &r.body, &text, &r.terms); err != nil {
 		return row{}, err
 	}
 	if err := json.Unmarshal([]byte(text), &r.details); err != nil || r.details.V != detailsVersion {
-		return row{}, fmt.Errorf("%w: details of note %d", ErrMalformed, r.seq)
+		return row{}, fmt.Errorf("%w: details of note %s", ErrMalformed, r.id())
 	}
 	return r, nil
 }
 
-func (r *row) note(scope int64) Note {
+func (r *row) note() Note {
 	return Note{
-		ID:         noteID(scope, r.seq),
+		ID:         r.id(),
 		Kind:       r.kind,
 		Text:       string(r.body),
 		Provenance: r.details.provenance(),
@@ -75,12 +78,12 @@ func (r *row) note(scope int64) Note {
 	}
 }
 
-func (r *row) text() (analysis.Text, error) { return decodeTerms(r.seq, r.terms) }
+func (r *row) text() (analysis.Text, error) { return decodeTerms(r.id(), r.terms) }
 
-func decodeTerms(seq int64, data []byte) (analysis.Text, error) {
+func decodeTerms(id string, data []byte) (analysis.Text, error) {
 	t, err := analysis.Decode(data)
 	if err != nil {
-		return t, fmt.Errorf("%w: terms of note %d", ErrMalformed, seq)
+		return t, fmt.Errorf("%w: terms of note %s", ErrMalformed, id)
 	}
 	return t, nil
 }

@@ -64,6 +64,7 @@ INSERT INTO {P}_index ({P}_index, rank) VALUES ('secure-delete', 1);
 CREATE TABLE IF NOT EXISTS {P}_operations (
 	scope     INTEGER NOT NULL,
 	operation TEXT COLLATE BINARY NOT NULL,
+	done      INTEGER NOT NULL,
 	PRIMARY KEY (scope, operation)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS {P}_recalls (
@@ -124,6 +125,7 @@ CREATE TABLE IF NOT EXISTS {P}_index (
 CREATE TABLE IF NOT EXISTS {P}_operations (
 	scope     bigint NOT NULL,
 	operation text COLLATE "C" NOT NULL,
+	done      bigint NOT NULL,
 	PRIMARY KEY (scope, operation)
 );
 CREATE TABLE IF NOT EXISTS {P}_recalls (

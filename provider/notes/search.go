@@ -75,7 +75,7 @@ func (l *look) run() (*Found, error) {
 			numbers = append(numbers, r.Number)
 		}
 	}
-	notes, err := l.notes(l.ctx, l.key, l.scope.number, numbers)
+	notes, err := l.notes(l.ctx, l.key, numbers)
 	if err != nil {
 		return nil, err
 	}

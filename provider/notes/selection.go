@@ -38,6 +38,9 @@ func (s *Store) Select(ctx context.Context, key, query string) (*Selection, erro
 // ErrSelection when one of them changed or went since.
 func (s *Store) ForgetSelection(ctx context.Context, key string, selection *Selection) (int, error) {
 	forgotten := 0
+	if len(selection.Notes) == 0 {
+		return 0, failed(ctx, "forget", s.admit(ctx, key))
+	}
 	err := s.change(ctx, key, func(c *change) error {
 		numbers := c.numbersOf(idsOf(selection.Notes))
 		rows, err := c.rows(numbers)
@@ -84,7 +87,7 @@ func (s *Store) selection(ctx context.Context, key, query string) (*Selection, e
 	}
 	selection := &Selection{Code: codeOf(scope.number, rows)}
 	for i := range rows {
-		selection.Notes = append(selection.Notes, rows[i].note(scope.number))
+		selection.Notes = append(selection.Notes, rows[i].note())
 	}
 	return selection, nil
 }

@@ -14,7 +14,10 @@ type statements struct {
 
 	addTerms, dropTerms, lookUp, forRanking string
 
-	beginOperation, operation string
+	// of the index when the terms of a note are damaged: see leftover.go
+	body, dropIndexOf, dropIndex, hasEntries, openVocabulary, entries, entriesOf, closeVocabulary string
+
+	beginOperation, operation, pruneOperations string
 
 	recalled, hasRecall, lastRecall, recordRecall, pruneRecalls, forgetRecalls string
 
@@ -23,7 +26,7 @@ type statements struct {
 	dropNotes, dropOperations, dropRecalls, dropAllVectors string
 }
 
-const noteColumns = `seq, kind, created, updated, expires, version, body, details`
+const noteColumns = `scope, seq, kind, created, updated, expires, version, body, details`
 
 func (s *Store) prepare() {
 	pick := func(sqlite, postgres string) string {
@@ -34,6 +37,12 @@ func (s *Store) prepare() {
 	}
 	same := s.expand
 	const scopeColumns = `number, last_note, facts, fact_words, utterances, utterance_words`
+	// The words of a scope begin with its number, then k or u.
+	const entries = `SELECT term, doc & 4294967295 FROM {P}_scopes AS scope CROSS JOIN temp.{P}_vocabulary
+		WHERE scope.key = @1 AND term >= printf('t%xk', scope.number) AND term < printf('t%xv', scope.number)`
+	// The recording of an operation, unless it shows a note that has expired and was not deleted yet.
+	const unexpired = `scope = {SCOPE} AND operation = @2 AND NOT EXISTS (SELECT 1 FROM {P}_notes AS note
+		WHERE note.scope = {SCOPE} AND note.expires > 0 AND note.expires <= @3 AND recall.notes LIKE '%,' || note.seq || ',%')`
 	const scopeRow = `SELECT ` + scopeColumns + ` FROM {P}_scopes WHERE key = @1`
 
 	s.sql = statements{
@@ -76,19 +85,32 @@ func (s *Store) prepare() {
 				WITH ORDINALITY AS word (kind, term, place) WHERE scope.key = @1 ORDER BY word.place`),
 		forRanking: pick(amongSQLite(`seq, kind, thread, terms`), amongPostgreSQL(`seq, kind, thread, terms`)),
 
-		beginOperation: same(`INSERT INTO {P}_operations (scope, operation) VALUES ({SCOPE}, @2) ON CONFLICT (scope, operation) DO NOTHING`),
-		operation:      same(`SELECT 1 FROM {P}_operations WHERE scope = {SCOPE} AND operation = @2`),
+		body:        same(`SELECT body FROM {P}_notes WHERE scope = {SCOPE} AND seq = @2`),
+		dropIndexOf: pick(``, `DELETE FROM {P}_index WHERE scope = {SCOPE} AND seq = ANY(string_to_array(@2, ',')::bigint[])`),
+		dropIndex:   pick(``, `DELETE FROM {P}_index WHERE ctid = ANY(ARRAY(SELECT ctid FROM {P}_index WHERE scope = {SCOPE} LIMIT @2))`),
+		hasEntries: pick(`SELECT 1 FROM {P}_scopes AS scope CROSS JOIN {P}_index WHERE scope.key = @1
+			AND {P}_index MATCH printf('t%xk* OR t%xu*', scope.number, scope.number) LIMIT 1`, ``),
+		openVocabulary:  pick(`CREATE VIRTUAL TABLE temp.{P}_vocabulary USING fts5vocab('main', '{P}_index', 'instance')`, ``),
+		closeVocabulary: pick(`DROP TABLE temp.{P}_vocabulary`, ``),
+		entries:         pick(entries+` LIMIT @2`, ``),
+		entriesOf:       pick(entries+` AND doc & 4294967295 IN (SELECT value FROM json_each(@2))`, ``),
 
-		recalled:      same(`SELECT items FROM {P}_recalls WHERE scope = {SCOPE} AND operation = @2`),
-		hasRecall:     same(`SELECT 1 FROM {P}_recalls WHERE scope = {SCOPE} AND operation = @2`),
-		lastRecall:    same(`SELECT coalesce(max(serial), 0) FROM {P}_recalls WHERE scope = {SCOPE}`),
-		recordRecall:  same(`INSERT INTO {P}_recalls (scope, operation, serial, notes, items) VALUES ({SCOPE}, @2, @3, @4, @5)`),
+		beginOperation: same(`INSERT INTO {P}_operations (scope, operation, done) VALUES ({SCOPE}, @2, @3) ON CONFLICT (scope, operation) DO NOTHING`),
+		pruneOperations: same(`DELETE FROM {P}_operations WHERE scope = {SCOPE} AND operation IN
+			(SELECT operation FROM {P}_operations WHERE scope = {SCOPE} AND done <= @2 LIMIT @3)`),
+		operation: same(`SELECT 1 FROM {P}_operations WHERE scope = {SCOPE} AND operation = @2`),
+
+		recalled:   same(`SELECT items FROM {P}_recalls AS recall WHERE ` + unexpired),
+		hasRecall:  same(`SELECT 1 FROM {P}_recalls AS recall WHERE ` + unexpired),
+		lastRecall: same(`SELECT coalesce(max(serial), 0) FROM {P}_recalls WHERE scope = {SCOPE}`),
+		recordRecall: same(`INSERT INTO {P}_recalls (scope, operation, serial, notes, items) VALUES ({SCOPE}, @2, @3, @4, @5)
+			ON CONFLICT (scope, operation) DO UPDATE SET serial = excluded.serial, notes = excluded.notes, items = excluded.items`),
 		pruneRecalls:  same(`DELETE FROM {P}_recalls WHERE scope = {SCOPE} AND serial <= @2`),
 		forgetRecalls: same(`DELETE FROM {P}_recalls WHERE scope = {SCOPE} AND notes LIKE @2`),
 
 		addVector: same(`INSERT INTO {P}_vectors (scope, model, kind, seq, vector) VALUES ({SCOPE}, @2, @3, @4, @5)
 			ON CONFLICT (scope, kind, seq, model) DO UPDATE SET vector = excluded.vector`),
-		dropVectors: same(`DELETE FROM {P}_vectors WHERE scope = {SCOPE} AND kind = @2 AND seq = @3`),
+		dropVectors: same(`DELETE FROM {P}_vectors WHERE scope = {SCOPE} AND kind IN (1, 2) AND seq = @2`),
 		vectors:     same(`SELECT seq, vector FROM {P}_vectors WHERE scope = {SCOPE} AND model = @2 AND kind = @3`),
 		withoutVector: same(`SELECT n.seq FROM {P}_notes AS n WHERE n.scope = {SCOPE} AND n.seq > @3 AND NOT EXISTS
 			(SELECT 1 FROM {P}_vectors AS v WHERE v.scope = n.scope AND v.model = @2 AND v.kind = n.kind AND v.seq = n.seq) ORDER BY n.seq LIMIT @4`),

@@ -101,11 +101,19 @@ func TestStatementsNameTheirKey(t *testing.T) {
 		q := &s.sql
 		for _, statement := range []string{
 			q.scope, q.lock, q.saveScope, q.dropScope, q.byOrigin, q.insert, q.replace, q.read, q.remove, q.page, q.numbers, q.expired, q.oldest,
-			q.addTerms, q.dropTerms, q.lookUp, q.forRanking, q.beginOperation, q.operation, q.recalled, q.hasRecall, q.lastRecall, q.recordRecall,
+			q.addTerms, q.dropTerms, q.lookUp, q.forRanking, q.body, q.beginOperation, q.operation, q.pruneOperations, q.recalled, q.hasRecall, q.lastRecall, q.recordRecall,
 			q.pruneRecalls, q.forgetRecalls, q.addVector, q.dropVectors, q.vectors, q.withoutVector, q.dropNotes, q.dropOperations, q.dropRecalls, q.dropAllVectors,
+			either(dialect, q.hasEntries, q.dropIndex), either(dialect, q.entries, q.dropIndexOf), either(dialect, q.entriesOf, q.dropIndexOf),
 		} {
 			require.Regexp(t, `WHERE (scope\.)?key = [$?]1\b`, statement)
 			require.NotContains(t, statement, "{")
 		}
 	}
+}
+
+func either(dialect Dialect, sqlite, postgres string) string {
+	if dialect == SQLite {
+		return sqlite
+	}
+	return postgres
 }

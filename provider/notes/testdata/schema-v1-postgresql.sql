@@ -43,6 +43,7 @@ CREATE TABLE IF NOT EXISTS recollect_notes_index (
 CREATE TABLE IF NOT EXISTS recollect_notes_operations (
 	scope     bigint NOT NULL,
 	operation text COLLATE "C" NOT NULL,
+	done      bigint NOT NULL,
 	PRIMARY KEY (scope, operation)
 );
 

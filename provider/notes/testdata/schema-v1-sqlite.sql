@@ -39,6 +39,7 @@ INSERT INTO recollect_notes_index (recollect_notes_index, rank) VALUES ('secure-
 CREATE TABLE IF NOT EXISTS recollect_notes_operations (
 	scope     INTEGER NOT NULL,
 	operation TEXT COLLATE BINARY NOT NULL,
+	done      INTEGER NOT NULL,
 	PRIMARY KEY (scope, operation)
 ) STRICT, WITHOUT ROWID;
 
