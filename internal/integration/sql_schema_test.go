@@ -106,7 +106,15 @@ func wrongShapes(d sqlstore.Dialect) map[string]wrongShape {
 			}},
 			"keys folded to one case": {`CREATE TABLE TABLENAME (
 				key TEXT COLLATE NOCASE NOT NULL PRIMARY KEY, version TEXT NOT NULL, content BLOB NOT NULL)`, []string{
-				"no unique index on key alone that compares bytes",
+				"column key or version has another collation than BINARY", "no unique index on key alone that compares bytes",
+			}},
+			"keys folded to one case under an index that is not": {`CREATE TABLE TABLENAME (
+				key TEXT COLLATE NOCASE NOT NULL, version TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (key COLLATE BINARY))`, []string{
+				"column key or version has another collation than BINARY",
+			}},
+			"versions that spaces do not tell apart": {`CREATE TABLE TABLENAME (
+				key TEXT NOT NULL PRIMARY KEY, version TEXT COLLATE RTRIM NOT NULL, content BLOB NOT NULL) STRICT, WITHOUT ROWID`, []string{
+				"column key or version has another collation than BINARY",
 			}},
 			"other types": {`CREATE TABLE TABLENAME (key TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL, content TEXT)`, []string{
 				"column version is INTEGER, not TEXT", "column content is TEXT, not BLOB",

@@ -28,6 +28,8 @@ type fake struct {
 	faults  []fault
 	dialErr error
 	execs   int // statements other than SELECT that arrived
+
+	unordered bool // every key comes after every other
 }
 
 type row struct {
@@ -160,7 +162,7 @@ func (f *fake) answer(query string, args []driver.NamedValue) [][]driver.Value {
 	case strings.HasPrefix(query, "SELECT key"):
 		var page [][]driver.Value
 		for _, key := range slices.Sorted(maps.Keys(f.rows)) {
-			if key > args[0].Value.(string) && int64(len(page)) < args[1].Value.(int64) {
+			if (f.unordered || key > args[0].Value.(string)) && int64(len(page)) < args[1].Value.(int64) {
 				page = append(page, []driver.Value{key})
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -85,6 +86,7 @@ type shape struct {
 	relation  string // "table", or what else has the name
 	columns   []column
 	uniqueKey bool // key, compared by its bytes, is unique
+	folded    bool // key or version is not compared by its bytes, though its kind does not say so
 }
 
 type column struct {
@@ -128,10 +130,17 @@ func (s shape) problems(d Dialect) []string {
 			problems = append(problems, fmt.Sprintf("column %s is NOT NULL without a default, so no document could be inserted", c.name))
 		}
 	}
+	if s.folded {
+		problems = append(problems, "column key or version has another collation than BINARY")
+	}
 	if !s.uniqueKey {
 		problems = append(problems, "no unique index on key alone that compares bytes")
 	}
 	return problems
+}
+
+func (s shape) has(name string) bool {
+	return slices.ContainsFunc(s.columns, func(c column) bool { return c.name == name })
 }
 
 func (s shape) problem(want column) string {

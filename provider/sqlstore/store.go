@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/recollect-go/recollect/internal/docstore"
 )
@@ -125,8 +126,9 @@ func (s *Store) Delete(ctx context.Context, key, expected string) error {
 	}
 }
 
-// List returns up to limit keys in the order of their bytes, without bodies. The cursor is the last key of the page before.
-// See filememory.Lister.
+// List returns the keys of a page of at most limit rows in the order of their bytes, without bodies. Rows of the
+// application whose key is outside the grammar are left out, so a page may be short. The cursor is the last row's key of
+// the page before. See filememory.Lister.
 func (s *Store) List(ctx context.Context, cursor string, limit int) (keys []string, next string, err error) {
 	if limit < 1 {
 		return nil, "", fmt.Errorf("sqlstore: list: limit is %d, not positive", limit)
@@ -141,9 +143,15 @@ func (s *Store) List(ctx context.Context, cursor string, limit int) (keys []stri
 	if len(keys) == limit {
 		next = keys[limit-1]
 	}
-	return keys, next, nil
+	if next != "" && next <= cursor {
+		return nil, "", fmt.Errorf("sqlstore: list: table %s does not order keys by their bytes, and the listing would not end", s.table)
+	}
+	return slices.DeleteFunc(keys, isForeign), next, nil
 }
 
+func isForeign(key string) bool { return docstore.CheckKey(key) != nil }
+
+// page returns the keys of at most limit rows, whoever's they are.
 func (s *Store) page(ctx context.Context, after string, limit int) ([]string, error) {
 	rows, err := s.db.QueryContext(ctx, s.sql.list, after, limit)
 	if err != nil {

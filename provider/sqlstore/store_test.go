@@ -83,6 +83,37 @@ func TestAKeyOutsideTheGrammarReachesNoDatabase(t *testing.T) {
 	}
 }
 
+func TestAListingLeavesOutRowsWhoseKeyIsNone(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	store, _ := f.store(t, sqlstore.PostgreSQL)
+	upper := strings.ToUpper(key)
+	for _, k := range []string{" ", "aaa", key, key + "0", upper, "users/7", "zzz"} {
+		f.put(k, "v", "x")
+	}
+	for limit := 1; limit <= 8; limit++ {
+		var listed []string
+		for cursor, more := "", true; more; more = cursor != "" {
+			keys, next, err := store.List(t.Context(), cursor, limit)
+			require.NoError(t, err)
+			listed, cursor = append(listed, keys...), next
+		}
+		require.Equal(t, []string{key}, listed, "limit %d", limit)
+	}
+}
+
+func TestAListingThatWouldNotEndIsAnError(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	f.unordered = true
+	store, _ := f.store(t, sqlstore.SQLite)
+	f.put(key, "v", "x")
+	_, next, err := store.List(t.Context(), "", 1)
+	require.NoError(t, err)
+	_, _, err = store.List(t.Context(), next, 1)
+	require.ErrorContains(t, err, "does not order keys by their bytes")
+}
+
 func TestAListingNeedsAPositiveLimit(t *testing.T) {
 	t.Parallel()
 	store, _ := newFake().store(t, sqlstore.PostgreSQL)
