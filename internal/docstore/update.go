@@ -35,8 +35,9 @@ type Updater struct {
 func NewUpdater(store Store) *Updater { return &Updater{store: store} }
 
 // Update asks decide about the document of key and stores its answer. A conflict is retried 8 times, and then returned.
-// After an unknown outcome the document is read again, and if it is what was sent, that is success; otherwise it counts
-// as a retry. An error of decide is returned as it is.
+// After an unknown outcome the document is read again, and whenever it is what was sent, that is success; otherwise it counts
+// as a retry. What fails after that leaves the outcome unknown, since the write may have been on its way all the time. An
+// error of decide is returned as it is.
 func (u *Updater) Update(ctx context.Context, key string, decide Decision) error {
 	if d, ok := u.store.(*Dir); ok {
 		return d.update(ctx, key, decide)
@@ -46,8 +47,8 @@ func (u *Updater) Update(ctx context.Context, key string, decide Decision) error
 	}
 	defer u.queues.leave(key)
 
-	var sent []byte  // by the last write
-	var unsure error // about the outcome of the last write
+	var sent []byte  // by the last write whose outcome is unknown
+	var unsure error // what came of it
 	return Retry(ctx, func() error {
 		current, version, err := readOrAbsent(ctx, u.store, key)
 		if err != nil {
@@ -61,8 +62,10 @@ func (u *Updater) Update(ctx context.Context, key string, decide Decision) error
 			return err
 		}
 		_, err = u.store.Write(ctx, key, next, version)
-		sent, unsure = next, onlyUnknown(err)
-		return err
+		if errors.Is(err, ErrUnknownOutcome) {
+			sent, unsure = next, err
+		}
+		return doubted(unsure, err)
 	})
 }
 
@@ -71,7 +74,7 @@ func (u *Updater) Erase(ctx context.Context, key string) error {
 	if d, ok := u.store.(*Dir); ok {
 		return d.erase(ctx, key)
 	}
-	var unsure error // about the outcome of the last delete
+	var unsure error // what came of the last delete whose outcome is unknown
 	return Retry(ctx, func() error {
 		current, version, err := readOrAbsent(ctx, u.store, key)
 		if err != nil {
@@ -81,18 +84,24 @@ func (u *Updater) Erase(ctx context.Context, key string) error {
 			return nil
 		}
 		err = u.store.Delete(ctx, key, version)
-		unsure = onlyUnknown(err)
-		return err
+		if errors.Is(err, ErrUnknownOutcome) {
+			unsure = err
+		}
+		return doubted(unsure, err)
 	})
 }
 
-// onlyUnknown returns err if it leaves the outcome open: whatever fails next, the caller must not take it for a failure of
-// the whole.
-func onlyUnknown(err error) error {
-	if errors.Is(err, ErrUnknownOutcome) {
+// doubted returns the error of a call that ended in err, after an earlier one whose outcome is unsure, if that is not nil. A
+// conflict may be with that earlier call.
+func doubted(unsure, err error) error {
+	switch {
+	case err == nil || unsure == nil || errors.Is(err, ErrUnknownOutcome):
 		return err
+	case errors.Is(err, ErrConflict):
+		return unsure
+	default:
+		return errors.Join(unsure, err)
 	}
-	return nil
 }
 
 // readOrAbsent returns nil content for an absent document, and only then.

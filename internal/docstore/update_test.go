@@ -61,6 +61,31 @@ func repeat(n int, fail func(*Memory, []byte, string) error) []func(*Memory, []b
 	return all
 }
 
+func then(first func(*Memory, []byte, string) error, rest []func(*Memory, []byte, string) error) []func(*Memory, []byte, string) error {
+	return append([]func(*Memory, []byte, string) error{first}, rest...)
+}
+
+func down(*Memory, []byte, string) error { return errDown }
+
+// late is a write whose reply is lost and that arrives only between the next look and the next write.
+func late() []func(*Memory, []byte, string) error {
+	var content []byte
+	var expected string
+	return []func(*Memory, []byte, string) error{
+		func(_ *Memory, sent []byte, version string) error {
+			content, expected = sent, version
+			return unknown(errors.New("no reply"))
+		},
+		func(m *Memory, again []byte, version string) error {
+			if _, err := m.Write(context.Background(), testKey, content, expected); err != nil {
+				return err
+			}
+			_, err := m.Write(context.Background(), testKey, again, version)
+			return err
+		},
+	}
+}
+
 // appendMine decides to add a word to whatever is there.
 func appendMine(current []byte) ([]byte, error) {
 	return append(append([]byte{}, current...), "+mine"...), nil
@@ -82,12 +107,18 @@ func TestUpdateStartsAgainUntilItKnowsThatItWrote(t *testing.T) {
 		"unknown, and it had not happened":     {repeat(1, unknownNotApplied), 2, 2, "+mine", nil},
 		"unknown, and somebody else was first": {repeat(1, somebodyElse), 2, 2, "theirs+mine", nil},
 		"unknown for ever":                     {repeat(9, unknownNotApplied), 9, 9, "", ErrUnknownOutcome},
+		"unknown, and it happens after a look": {late(), 3, 2, "+mine", nil},
+		"unknown, then refused, then written":  {then(unknownNotApplied, repeat(1, down)), 3, 3, "+mine", nil},
+		"unknown, then refused for ever":       {then(unknownNotApplied, repeat(8, down)), 9, 9, "", ErrUnknownOutcome},
+		"unknown, then conflicts for ever":     {then(unknownNotApplied, repeat(8, conflict)), 9, 9, "", ErrUnknownOutcome},
+		"refused":                              {repeat(1, down), 1, 1, "", errDown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &scripted{Memory: NewMemory(), fail: c.fail}
 				err := NewUpdater(s).Update(t.Context(), testKey, appendMine)
 				require.ErrorIs(t, err, c.err)
+				require.False(t, errors.Is(err, ErrUnknownOutcome) && errors.Is(err, ErrConflict), "both: %v", err)
 				require.Equal(t, c.reads, s.reads.Load(), "reads")
 				require.Equal(t, c.writes, s.writes.Load(), "writes")
 				content, _, err := s.Memory.Read(t.Context(), testKey)
