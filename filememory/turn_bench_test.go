@@ -11,14 +11,14 @@ import (
 	"github.com/recollect-go/recollect/scope"
 )
 
-// turnStart returns memories of one slot with 10 entries and no tools, and a turn after 20 messages.
-func turnStart(tb testing.TB, backend filememory.Backend) (*memory.Memory, *memory.TurnStart, string) {
+// turnStart returns memories of one slot with 10 entries, and a turn after 20 messages.
+func turnStart(tb testing.TB, backend filememory.Backend, opts *filememory.Options) (*memory.Memory, *memory.TurnStart, string) {
 	tb.Helper()
 	const namespace = scope.Namespace("bench-v1")
 	owner := scope.Tuple("acme", "u_42")
 	keys, err := scope.Derive(namespace, owner)
 	require.NoError(tb, err)
-	provider := newProvider(tb, backend, &filememory.Options{ReadOnly: true})
+	provider := newProvider(tb, backend, opts)
 	for i := range 10 {
 		_, err := provider.Slot("profile").Save(tb.Context(), keys.Key, fmt.Sprintf("memory number %d", i))
 		require.NoError(tb, err)
@@ -36,16 +36,22 @@ func turnStart(tb testing.TB, backend filememory.Backend) (*memory.Memory, *memo
 }
 
 func BenchmarkTurnStart(b *testing.B) {
-	backend := filememory.InMemory()
-	memories, start, key := turnStart(b, backend)
-	b.Run("subject", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := memories.StartTurn(b.Context(), start); err != nil {
-				b.Fatal(err)
+	for _, subject := range []struct {
+		name string
+		opts *filememory.Options
+	}{{"subject", &filememory.Options{ReadOnly: true}}, {"subject with tools", nil}} {
+		memories, start, _ := turnStart(b, filememory.InMemory(), subject.opts)
+		b.Run(subject.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := memories.StartTurn(b.Context(), start); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
+		})
+	}
+	backend := filememory.InMemory()
+	_, _, key := turnStart(b, backend, nil)
 	b.Run("floor: one read", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -60,7 +66,7 @@ func TestATurnStartOfFileMemoryAllocatesAtMost40Times(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	memories, start, _ := turnStart(t, filememory.InMemory())
+	memories, start, _ := turnStart(t, filememory.InMemory(), &filememory.Options{ReadOnly: true})
 	require.LessOrEqual(t, testing.AllocsPerRun(200, func() {
 		_, _ = memories.StartTurn(t.Context(), start)
 	}), 40.0)

@@ -107,6 +107,33 @@ func TestAPanicIsAnErrorOfItsSlotAndIsLoggedWithItsStack(t *testing.T) {
 	}
 }
 
+func TestAProviderThatCannotTellItsToolsIsAFailureOfTheProvider(t *testing.T) {
+	t.Parallel()
+	for name, tools := range map[string]func(context.Context, *memory.ToolsRequest) ([]memory.Tool, error){
+		"panic": func(context.Context, *memory.ToolsRequest) ([]memory.Tool, error) { rudely(); return nil, nil },
+		"error": func(context.Context, *memory.ToolsRequest) ([]memory.Tool, error) { return nil, io.ErrUnexpectedEOF },
+		"time": func(ctx context.Context, _ *memory.ToolsRequest) ([]memory.Tool, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t, nil, memory.Slot{Name: "p", Provider: offers(named("tool"))})
+			binding, err := b.m.BindTool(b.start("q").Tools[0])
+			require.NoError(t, err)
+			broken := recalls()
+			broken.Tools = tools
+			b.replace(nil, memory.Slot{Name: "p", Provider: broken, Timeout: 10 * time.Millisecond})
+			_, err = b.m.ResumeTool(t.Context(), binding)
+			var of *memory.SlotError
+			require.ErrorAs(t, err, &of)
+			require.Equal(t, memory.PhaseTools, of.Phase)
+			require.ErrorIs(t, err, memory.ErrProvider)
+		})
+	}
+}
+
 func TestAPanicThatComesTooLateIsLogged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

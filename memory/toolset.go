@@ -75,12 +75,12 @@ func (s *slot) offer(ctx context.Context, r *ToolsRequest) ([]Tool, error) {
 	tools, err := within(ctx, s.log, s.Timeout, func(ctx context.Context) ([]Tool, error) {
 		offered, err := s.handlers.Tools(ctx, r)
 		if err != nil {
-			return nil, failed(err)
+			return nil, err
 		}
 		return s.decide(offered), nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, failed(err)
 	}
 	for i, tool := range tools {
 		if err := s.check(tool); err != nil {
