@@ -19,5 +19,5 @@ func Example() {
 	// > Which kind of answers do I prefer?
 	//   You told me: I prefer short answers.
 	// > Forget everything about marigold.
-	//   Forgot 1 notes.
+	//   Notes forgotten: 1.
 }
