@@ -13,6 +13,7 @@ import (
 
 	"github.com/recollect-go/recollect/internal/integration/server"
 	"github.com/recollect-go/recollect/provider/redisstore"
+	"github.com/recollect-go/recollect/state"
 )
 
 // agentKitKey is where AgentKit keeps the document of key.
@@ -180,6 +181,7 @@ func TestRedisRefusesForeignKeys(t *testing.T) {
 				var shape *redisstore.ShapeError
 				require.ErrorAs(t, err, &shape)
 				require.ErrorIs(t, err, redisstore.ErrShape)
+				require.ErrorIs(t, err, state.ErrShape, "a sweep goes on past it")
 				require.NotErrorIs(t, err, fs.ErrNotExist)
 				require.Equal(t, key, shape.Key)
 				require.Equal(t, tc.found, shape.Found)

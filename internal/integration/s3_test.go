@@ -346,6 +346,7 @@ func TestS3RefusesForeignObjects(t *testing.T) {
 	var shape *s3store.ShapeError
 	require.ErrorAs(t, err, &shape)
 	require.Equal(t, s3store.ShapeError{Key: encoded, Found: `encoded as "gzip"`}, *shape)
+	require.ErrorIs(t, err, docstore.ErrShape, "a sweep goes on past it")
 	_, err = store.Write(t.Context(), encoded, []byte("y"), "")
 	require.ErrorIs(t, err, docstore.ErrConflict)
 
