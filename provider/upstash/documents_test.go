@@ -25,6 +25,7 @@ import (
 	"github.com/recollect-go/recollect/internal/leak"
 	"github.com/recollect-go/recollect/internal/rest/resttest"
 	"github.com/recollect-go/recollect/provider/upstash"
+	"github.com/recollect-go/recollect/state"
 )
 
 func TestMain(m *testing.M) { leak.Main(m) }
@@ -152,6 +153,7 @@ func TestAKeyOfAnotherShapeIsNamedAndLeftAlone(t *testing.T) {
 			d := s.documents(t)
 			_, _, err := d.Read(t.Context(), key)
 			require.ErrorIs(t, err, upstash.ErrShape)
+			require.ErrorIs(t, err, state.ErrShape, "a sweep goes on past it")
 			require.ErrorContains(t, err, strings.Join(strings.Fields(name)[:2], " "))
 			for _, expected := range []string{"", "r1"} {
 				_, err = d.Write(t.Context(), key, []byte("x"), expected)

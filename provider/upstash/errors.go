@@ -31,8 +31,8 @@ var (
 	// ErrNotUTF8: a text is not valid UTF-8, which the protocol cannot carry.
 	ErrNotUTF8 = rest.ErrNotUTF8
 
-	// ErrShape matches every *ShapeError.
-	ErrShape = errors.New("key holds something that is not a document")
+	// ErrShape matches every *ShapeError. It is filememory.ErrShape, which state.Sweep goes on past.
+	ErrShape = docstore.ErrShape
 	// ErrCursor: the cursor of a List is not one that List returned.
 	ErrCursor = errors.New("cursor is not valid")
 )
