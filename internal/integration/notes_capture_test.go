@@ -56,6 +56,20 @@ func testNotesCapture(t *testing.T, d database) {
 		require.Equal(t, []string{"before the compaction", "after it"}, allNotes(t, store, a.key))
 	})
 
+	t.Run("what a compaction kept and somebody forgot is not kept again at the end of the turn", func(t *testing.T) {
+		a := attach(t, store, keyOf("compacted and forgotten"), nil)
+		turn := a.turn("t", memory.UserMessage("my secret"), memory.UserMessage("hello"))
+		compaction := &memory.CompactionRequested{Operation: a.under("t:compaction.requested"), Messages: turn.Messages, Turn: &turn.Turn}
+		require.NoError(t, a.CaptureCompaction(t.Context(), compaction))
+		list, err := store.List(t.Context(), a.key, "", 1)
+		require.NoError(t, err)
+		_, err = store.Forget(t.Context(), a.key, list[0].ID)
+		require.NoError(t, err)
+		turn.Messages = append(turn.Messages, memory.UserMessage("my secret"))
+		require.NoError(t, a.CaptureTurn(t.Context(), turn))
+		require.Equal(t, []string{"hello", "my secret"}, allNotes(t, store, a.key), "what was said again after it is kept")
+	})
+
 	t.Run("between turns a compaction keeps nothing: the messages may be somebody else's", func(t *testing.T) {
 		a := attach(t, store, keyOf("standalone"), nil)
 		require.NoError(t, a.CaptureCompaction(t.Context(), &memory.CompactionRequested{

@@ -1,7 +1,9 @@
 package integration_test
 
 import (
+	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,24 +26,26 @@ func (d *damage) told() bool {
 	return !ok || d.column != "terms" || len(terms) == 0 || terms[0] == 0xff
 }
 
-// notes is how many notes are erased: where it may matter, more than one transaction deletes.
-func (d *damage) notes() int {
-	if d.column == "expires" || d.column == "terms" && !d.told() {
-		return 1005
-	}
-	return 12
-}
-
 var damages = map[string]damage{
 	"terms that are none":            {"terms", []byte{}},
 	"terms of a newer version":       {"terms", []byte{0xff, 1, 2}},
 	"terms of nothing":               {"terms", []byte{1, 0, 0}},
 	"terms of another note":          {"terms", []byte{1, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8}},
+	"terms of a longer note":         {"terms", manyTerms()},
 	"a provenance that is none":      {"details", "{"},
 	"an unknown kind":                {"kind", 300},
 	"an expiry before all time":      {"expires", -1},
 	"a text that is no text":         {"body", []byte{0xff}},
 	"a text that is no longer there": {"body", []byte{}},
+}
+
+// manyTerms is 40 words that no note has.
+func manyTerms() []byte {
+	terms := []byte{1, 40, 0}
+	for i := range 40 {
+		terms = append(terms, byte(i), 1, 2, 3, 4, 5, 6, 7)
+	}
+	return terms
 }
 
 // damaged writes the value over the column of the notes of the key.
@@ -55,6 +59,15 @@ func damaged(t *testing.T, d database, db querier, tables, key, column string, v
 	require.NoError(t, err)
 }
 
+// requireIntact lets SQLite check its file, the full-text index included.
+func requireIntact(t *testing.T, d database, db *sql.DB, tables string) {
+	t.Helper()
+	if d.notesDialect() == notes.SQLite {
+		run(t, db, `INSERT INTO `+tables+`_index (`+tables+`_index) VALUES ('integrity-check')`)
+		require.Equal(t, "ok", one[string](t, db, `PRAGMA integrity_check`))
+	}
+}
+
 // testNotesDamaged guards that what is stored of a note stops nobody from deleting it.
 func testNotesDamaged(t *testing.T, d database) {
 	for name, what := range damages {
@@ -65,7 +78,7 @@ func testNotesDamaged(t *testing.T, d database) {
 			addFacts(t, store, other, "The zebra sleeps.")
 			before := indexRows(t, d, db, tables)
 			for range 2 { // the second time after an erasure that met damage
-				texts := make([]string, what.notes())
+				texts := make([]string, 12)
 				for i := range texts {
 					texts[i] = fmt.Sprint("zebra ", i)
 				}
@@ -74,6 +87,7 @@ func testNotesDamaged(t *testing.T, d database) {
 				require.NoError(t, store.Erase(t.Context(), key))
 				require.Equal(t, map[string]int{"notes": 1, "vectors": 0, "recalls": 0, "operations": 0, "scopes": 1}, rowsOf(t, db, tables))
 				require.Equal(t, before, indexRows(t, d, db, tables))
+				requireIntact(t, d, db, tables)
 			}
 			require.Equal(t, []string{"The zebra sleeps."}, searchFacts(t, store, other, "zebra"))
 			require.NoError(t, store.Erase(t.Context(), other), "the last note of all")
@@ -113,6 +127,28 @@ func testNotesDamaged(t *testing.T, d database) {
 			requireNotIndexed(t, store, key, "sleeps")
 		})
 	}
+
+	t.Run("more damaged notes and words than one transaction deletes are erased", func(t *testing.T) {
+		db, tables := d.open(t), newNoteTables()
+		store := d.notesIn(t, db, tables, nil)
+		key := keyOf("many damaged")
+		texts := make([]string, 1005)
+		for i := range texts {
+			texts[i] = fmt.Sprint("z", i)
+		}
+		var long strings.Builder
+		for i := range 10_500 {
+			fmt.Fprintf(&long, "q%s ", strconv.FormatInt(int64(i), 36))
+		}
+		addFacts(t, store, key, append(texts, long.String())...)
+		damaged(t, d, db, tables, key, "terms", []byte{1, 0, 0})
+		damaged(t, d, db, tables, key, "expires", -1)
+		require.NoError(t, store.Erase(t.Context(), key))
+		require.Zero(t, rowsOf(t, db, tables)["scopes"])
+		require.Zero(t, indexRows(t, d, db, tables))
+		addFacts(t, store, key, "The zebra sleeps.")
+		require.NoError(t, store.Erase(t.Context(), key))
+	})
 
 	t.Run("damaged terms do not change what is counted", func(t *testing.T) {
 		db, tables := d.open(t), newNoteTables()

@@ -10,7 +10,7 @@ import (
 )
 
 func (p *Provider) captureTurn(ctx context.Context, r *memory.TurnCompleted) error {
-	return p.capture(ctx, &r.Operation, &r.Turn, r.Messages)
+	return p.capture(ctx, &r.Operation, &r.Turn, r.Messages, false)
 }
 
 // captureCompaction keeps what the turn at hand has said so far. Between turns there is nothing to keep: a completed turn
@@ -20,15 +20,15 @@ func (p *Provider) captureCompaction(ctx context.Context, r *memory.CompactionRe
 	if r.Turn == nil {
 		return ctx.Err()
 	}
-	return p.capture(ctx, &r.Operation, r.Turn, r.Messages)
+	return p.capture(ctx, &r.Operation, r.Turn, r.Messages, true)
 }
 
-// capture keeps the turn's own messages, once for each operation. A message that a compaction kept already is not kept again
-// when the turn is completed.
+// capture keeps the turn's own messages, once for each operation. A message that a compaction kept already, when the turn goes
+// on, is not kept again, also if it was forgotten since.
 //
 // Messages over the limit of a note are left out, and after the others are stored the error says so: once, since it would
 // not become better.
-func (p *Provider) capture(ctx context.Context, o *memory.Operation, turn *memory.Turn, messages []memory.Message) error {
+func (p *Provider) capture(ctx context.Context, o *memory.Operation, turn *memory.Turn, messages []memory.Message, goesOn bool) error {
 	own := conversation(dialogue.Own(turn, messages))
 	done, err := p.store.done(ctx, o.Key, o.ID)
 	if err != nil || done || len(own) == 0 {
@@ -43,7 +43,7 @@ func (p *Provider) capture(ctx context.Context, o *memory.Operation, turn *memor
 		return failed(ctx, "capture", err)
 	}
 	err = p.store.change(ctx, o.Key, func(c *change) error {
-		return c.once(o.ID, func() error { return c.keep(captured, facts) })
+		return c.once(o.ID, func() error { return c.keep(captured, facts, goesOn) })
 	})
 	return failed(ctx, "capture", errors.Join(err, refused))
 }
@@ -59,11 +59,44 @@ func (c *change) once(operation string, f func() error) error {
 	return f()
 }
 
-func (c *change) keep(captured []prepared, facts *extraction) error {
-	if _, err := c.addAll(captured); err != nil {
+func (c *change) keep(captured []prepared, facts *extraction, goesOn bool) error {
+	fresh, err := c.notKept(captured)
+	if err != nil {
 		return err
 	}
+	if _, err := c.addAll(fresh); err != nil {
+		return err
+	}
+	if goesOn {
+		if err := c.noteKept(fresh); err != nil {
+			return err
+		}
+	}
 	return c.applyExtraction(facts)
+}
+
+// noteKept notes that the drafts were kept before the end of their turn: by their origins, beside the operations.
+func (c *change) noteKept(drafts []prepared) error {
+	for i := range drafts {
+		if _, err := c.execute(c.sql.beginOperation, drafts[i].origin, c.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notKept returns the drafts of which that was not noted.
+func (c *change) notKept(captured []prepared) (fresh []prepared, err error) {
+	for i := range captured {
+		kept, err := c.numbers(c.sql.operation, captured[i].origin)
+		if err != nil {
+			return nil, err
+		}
+		if len(kept) == 0 {
+			fresh = append(fresh, captured[i])
+		}
+	}
+	return fresh, nil
 }
 
 // done reports whether the operation was done before.

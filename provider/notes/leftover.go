@@ -11,17 +11,21 @@ import (
 const leftoversAtOnce = 10_000
 
 // dropTerms takes a note out of the index by its stored terms, and returns how many words it has. When the terms or the kind
-// are damaged it reports that they are not known: the note has to be dropped from the index by its number.
+// are damaged it reports that they are not known: the note has to be dropped from the index by its number. FTS5 notices by
+// its counts, too, that it is told to delete what it never had; see dropWords.
 func (c *change) dropTerms(r *removable) (words int, known bool, err error) {
 	if r.kind == 0 {
 		return 0, false, nil
 	}
 	terms, err := analysis.Decode(r.terms)
-	if err != nil {
-		words, err = c.countWords(r.seq)
-		return words, false, err
+	if err == nil {
+		err = c.index(c.sql.dropTerms, r.seq, r.kind, terms)
+		if err == nil || !c.malformed(err) {
+			return len(terms.Words), true, err
+		}
 	}
-	return len(terms.Words), true, c.index(c.sql.dropTerms, r.seq, r.kind, terms)
+	words, err = c.countWords(r.seq)
+	return words, false, err
 }
 
 // countWords counts the words of a note's text anew.

@@ -38,19 +38,25 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// busy reports whether SQLite refused because somebody else holds a lock: SQLITE_BUSY or SQLITE_LOCKED, by the result code
-// where the driver's error has one (modernc.org/sqlite), else by SQLite's own text for it.
+// busy reports whether SQLite refused because somebody else holds a lock: SQLITE_BUSY or SQLITE_LOCKED.
 func (s *Store) busy(err error) bool {
+	return s.refused(err, 5, "database is locked") || s.refused(err, 6, "database table is locked")
+}
+
+// malformed reports whether SQLite calls its data so: SQLITE_CORRUPT.
+func (s *Store) malformed(err error) bool { return s.refused(err, 11, "malformed") }
+
+// refused reports whether an error of SQLite has a result code, where the driver's error has one (modernc.org/sqlite), else
+// whether it has SQLite's own text for it.
+func (s *Store) refused(err error, primary int, text string) bool {
 	if s.dialect != SQLite {
 		return false
 	}
 	var code interface{ Code() int }
 	if errors.As(err, &code) {
-		primary := code.Code() & 0xff
-		return primary == 5 || primary == 6
+		return code.Code()&0xff == primary
 	}
-	text := err.Error()
-	return strings.Contains(text, "database is locked") || strings.Contains(text, "database table is locked")
+	return strings.Contains(err.Error(), text)
 }
 
 // gaveWay reports whether PostgreSQL gave the transaction up in favour of a concurrent one: serialization_failure or
