@@ -31,8 +31,13 @@
 // scope run one at a time. Everything can be repeated without doing it twice: a capture by its operation id, a fact by its
 // text. An error after which the outcome is unknown matches ErrUnknownOutcome.
 //
+// A recall that is repeated under its operation's id returns what it returned, as long as all of it may be shown. Deletion
+// goes before repetition: once a note of it was forgotten or erased or has expired, the repetition looks again. When the
+// first result was committed already, that is memory.ErrReplay, and resuming the turn the way out.
+//
 // # Deletion
 //
-// What is forgotten, has expired or is erased is deleted from every table, recorded recalls included. Whether its bytes also
-// leave the file at once is the database's affair: PRAGMA secure_delete in SQLite, VACUUM in PostgreSQL.
+// What is forgotten, has expired or is erased is deleted from every table, recorded recalls included, whatever has become of
+// its row. Whether its bytes also leave the file at once is the database's affair: PRAGMA secure_delete in SQLite, VACUUM in
+// PostgreSQL. The record that an operation was captured stays until Options.OperationLife is over, or the scope is erased.
 package notes

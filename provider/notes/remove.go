@@ -107,7 +107,7 @@ func (c *change) discount(kind Kind, words int) {
 }
 
 // anyExpiry is the time at which nothing has expired.
-const anyExpiry = math.MinInt64
+const anyExpiry int64 = math.MinInt64
 
 // rows returns the notes with the given numbers, those that have expired included.
 func (c *change) rows(numbers []int64) ([]row, error) {
