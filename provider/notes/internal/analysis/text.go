@@ -47,7 +47,7 @@ type reader struct {
 
 func (r *reader) read(text string) {
 	r.ascii = true
-	for _, c := range text {
+	for _, c := range compose(text) {
 		if c < utf8.RuneSelf {
 			if c >= 'A' && c <= 'Z' {
 				c += 'a' - 'A'

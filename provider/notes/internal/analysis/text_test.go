@@ -24,6 +24,8 @@ func TestFormsOfAWordAreOneTerm(t *testing.T) {
 		"straße STRASSE Strasse STRAẞE", "Istanbul İSTANBUL istanbul ıstanbul", "café CAFE cafe\u0301 Cafés",
 		"engineer engineers ENGINEER’S", "buy bought buys buying", "child children", "go going", "ｆｕｌｌ full",
 		"ёлка елка ЁЛКА", "Αθήνα ΑΘΗΝΑ αθηνα", "ςςς σσσ ΣΣΣ", "الكتاب كتاب كِتاب", "Łódź lodz", "fjørd fjord", "encyclopædia encyclopaedia",
+		"ガス ｶﾞｽ カ\u3099ス", "パリ ﾊﾟﾘ ハ\u309aリ", "がく か\u3099く", "ヴァン ｳﾞｧﾝ", "한국말 \u1112\u1161\u11ab\u1100\u116e\u11a8\u1106\u1161\u11af",
+		"йод и\u0306од", "قرآن قرا\u0653ن", "\u0958लम क\u093cलम", "Việt Vie\u0323\u0302t VIET",
 		"soft\u00adhyphen softhyphen", "zero\u200bwidth zerowidth", "नमस्ते नमस्ते", "マリ ﾏﾘ",
 	} {
 		words := strings.Fields(forms)
