@@ -24,7 +24,7 @@ var (
 		`|VALUES \(\(SELECT number FROM \S+_scopes WHERE key = [$?]1\), |SELECT (number|\(number << 32\)|'delete', \(number << 32\))` +
 		`|MATCH printf\('t%xk\* OR t%xu\*', scope\.number, scope\.number\)`)
 	// listing is a temporary table that lists the words of an index, and has none of them.
-	listing = regexp.MustCompile(`^(CREATE VIRTUAL TABLE|DROP TABLE) temp\.\S+_vocabulary\b`)
+	listing = regexp.MustCompile(`^(CREATE VIRTUAL TABLE IF NOT EXISTS|DROP TABLE) temp\.\S+_vocabulary\b`)
 
 	tableOfNotes = regexp.MustCompile(`_(notes|index|operations|recalls|vectors)\b`)
 )

@@ -90,7 +90,7 @@ func (s *Store) prepare() {
 		dropIndex:   pick(``, `DELETE FROM {P}_index WHERE ctid = ANY(ARRAY(SELECT ctid FROM {P}_index WHERE scope = {SCOPE} LIMIT @2))`),
 		hasEntries: pick(`SELECT 1 FROM {P}_scopes AS scope CROSS JOIN {P}_index WHERE scope.key = @1
 			AND {P}_index MATCH printf('t%xk* OR t%xu*', scope.number, scope.number) LIMIT 1`, ``),
-		openVocabulary:  pick(`CREATE VIRTUAL TABLE temp.{P}_vocabulary USING fts5vocab('main', '{P}_index', 'instance')`, ``),
+		openVocabulary:  pick(`CREATE VIRTUAL TABLE IF NOT EXISTS temp.{P}_vocabulary USING fts5vocab('main', '{P}_index', 'instance')`, ``),
 		closeVocabulary: pick(`DROP TABLE temp.{P}_vocabulary`, ``),
 		entries:         pick(entries+` LIMIT @2`, ``),
 		entriesOf:       pick(entries+` AND doc & 4294967295 IN (SELECT value FROM json_each(@2))`, ``),

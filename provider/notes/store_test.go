@@ -117,3 +117,24 @@ func either(dialect Dialect, sqlite, postgres string) string {
 	}
 	return postgres
 }
+
+// coded is an error with the result code of SQLite, as modernc.org/sqlite has it.
+type coded int
+
+func (coded) Error() string { return "whatever" }
+func (c coded) Code() int   { return int(c) }
+
+func TestRefusalsOfSQLiteAreToldByTheirCodeOrText(t *testing.T) {
+	t.Parallel()
+	s := nowhere(t, SQLite)
+	for _, err := range []error{coded(5), coded(517), coded(6), errors.New("database is locked"), errors.New("database table is locked: x")} {
+		require.True(t, s.busy(err), "%v", err)
+		require.False(t, s.malformed(err), "%v", err)
+		require.False(t, nowhere(t, PostgreSQL).busy(err), "%v", err)
+	}
+	for _, err := range []error{coded(11), coded(267), errors.New("database disk image is malformed")} {
+		require.True(t, s.malformed(err), "%v", err)
+		require.False(t, s.busy(err), "%v", err)
+	}
+	require.False(t, s.busy(coded(1)))
+}
