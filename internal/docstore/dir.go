@@ -32,8 +32,9 @@ type DirOptions struct {
 // The version is a digest of the content, so a document that was edited by hand is a document that changed. An editor
 // does not take the lock: what it saves in the instant between a writer's look and its rename is lost.
 //
-// Nothing outside root is reached: a symbolic link in the place of a key's folder is refused, and so is one that leads
-// out of it. Whatever is in the place of a document and is none is an error matching ErrShape, and stays.
+// Nothing outside root is reached, and no symbolic link in it is followed. Whatever is in the place of a document or of its
+// folder and is none is an error matching ErrShape, and stays; Updater.Erase alone removes a link or the like in the place
+// of the document.
 //
 // The folder that was opened is used until Close, also when it was moved and its path leads to another. When it was
 // removed, every call is an error that names it, never an absent document: memories that are gone must not look like

@@ -20,12 +20,9 @@ func (d *Dir) read(key string) ([]byte, error) {
 
 // readFile returns the document in f, never nil, or nil when there is none. It never reads more than the limit.
 func (d *Dir) readFile(f *folder) ([]byte, error) {
-	file, err := f.root.OpenFile(d.file, os.O_RDONLY|nonblock, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, d.unopened(f, err)
+	file, err := d.openFile(f)
+	if err != nil || file == nil {
+		return nil, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -58,12 +55,18 @@ func (d *Dir) readFile(f *folder) ([]byte, error) {
 	}
 }
 
-// unopened is the error for a document that could not be opened: not all that may be in its place can be.
-func (d *Dir) unopened(f *folder, err error) error {
-	if info, statErr := f.root.Lstat(d.file); statErr == nil && !info.Mode().IsRegular() {
-		return misshapen(d.file, info)
+// openFile opens the document in f, or returns nil when there is none. No link is followed, wherever it leads: a write
+// would replace it and leave the old text where it led.
+func (d *Dir) openFile(f *folder) (*os.File, error) {
+	info, err := f.root.Lstat(d.file)
+	if err != nil {
+		return nil, ignoreNotExist(err)
 	}
-	return err
+	if !info.Mode().IsRegular() {
+		return nil, misshapen(d.file, info)
+	}
+	file, err := f.root.OpenFile(d.file, os.O_RDONLY|nonblock, 0)
+	return file, ignoreNotExist(err)
 }
 
 // change calls decide with the locked folder of key and its document, nil when there is none. Without create, an absent

@@ -276,6 +276,29 @@ var hostiles = map[string]hostile{
 			requireFile(t, "precious", filepath.Join(root, otherKey, testFile))
 		},
 	},
+	"a link to nothing in the place of the document": {
+		func(t *testing.T, root, _ string) {
+			require.NoError(t, os.Mkdir(filepath.Join(root, testKey), 0o700))
+			require.NoError(t, os.Symlink("nowhere", filepath.Join(root, testKey, testFile)))
+		},
+		func(t *testing.T, root, _ string) {
+			target, err := os.Readlink(filepath.Join(root, testKey, testFile))
+			require.NoError(t, err)
+			require.Equal(t, "nowhere", target)
+		},
+	},
+	"a link to a file beside it in the place of the document": {
+		func(t *testing.T, root, _ string) {
+			writeFile(t, "precious", root, testKey, "beside")
+			require.NoError(t, os.Symlink("beside", filepath.Join(root, testKey, testFile)))
+		},
+		func(t *testing.T, root, _ string) {
+			requireFile(t, "precious", filepath.Join(root, testKey, "beside"))
+			target, err := os.Readlink(filepath.Join(root, testKey, testFile))
+			require.NoError(t, err)
+			require.Equal(t, "beside", target)
+		},
+	},
 	"a document of 100 megabytes": {
 		func(t *testing.T, root, _ string) {
 			require.NoError(t, os.Truncate(writeFile(t, "precious", root, testKey, testFile), 100<<20))
