@@ -35,8 +35,8 @@ type changed struct {
 // It takes a connection first, for two reasons: what fails before there is one was never sent; and database/sql, which
 // repeats a statement by itself after driver.ErrBadConn, leaves that to the holder of a connection. Some drivers return
 // that error for a connection that died after the statement had been sent, and then the repetition meets the version that
-// its own first attempt wrote. So the repetition is counted.
-func (s *Store) change(ctx context.Context, statement string, args []any) (changed, error) {
+// its own first attempt wrote. So the repetition is counted, and with once there is none.
+func (s *Store) change(ctx context.Context, statement string, args []any, once bool) (changed, error) {
 	var result changed
 	if err := s.turn.take(ctx); err != nil {
 		return result, err
@@ -54,7 +54,7 @@ func (s *Store) change(ctx context.Context, statement string, args []any) (chang
 				return result, result.doubt(ctx, err)
 			}
 			attempt--
-		case sent && errors.Is(err, driver.ErrBadConn):
+		case sent && errors.Is(err, driver.ErrBadConn) && !once:
 			result.resent = true
 		case sent && !refused(err):
 			return result, unknownOutcome(ctx, err)

@@ -22,10 +22,10 @@
 // context that ended while the statement was running among them, the error matches filememory.ErrUnknownOutcome, and the
 // caller reads again.
 //
-// A driver that says driver.ErrBadConn has promised that nothing was sent, and the statement is sent once more. Drivers
-// have broken that promise, so a repeated write that finds another version looks whether it is its own, and otherwise
-// reports an unknown outcome, never a conflict. It cannot see that its first attempt created a document which somebody
-// deleted in the moment before the second: behind such a driver, that document is created again.
+// A driver that says driver.ErrBadConn has promised that nothing was sent, and an update or a delete is sent once more.
+// Drivers have broken that promise, so a repeated update that finds another version looks whether it is its own, and
+// otherwise reports an unknown outcome, never a conflict. A create is not sent again, which could bring back a document
+// that somebody has deleted in between: its outcome is unknown.
 //
 // # Durability
 //

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,6 +141,30 @@ func TestARepeatedStatementThatHadHappenedIsDoneOnce(t *testing.T) {
 		require.NoError(t, call(t.Context()))
 		require.NotEqual(t, "before", f.content(key))
 	})
+}
+
+// TestACreateIsNotSentAgain guards against bringing back what somebody deleted in between: a repeated INSERT would find no row.
+func TestACreateIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	erase := func(f *fake) { delete(f.rows, key) }
+	for name, first := range map[string]fault{
+		"it had happened, and is deleted": {applied: true, err: driver.ErrBadConn, after: erase},
+		"it had not happened":             {err: driver.ErrBadConn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake()
+			store, _ := f.store(t, sqlstore.PostgreSQL)
+			f.fail(first)
+			_, err := store.Write(t.Context(), key, []byte("forgotten since"), "")
+			require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
+			require.ErrorIs(t, err, driver.ErrBadConn)
+			require.NotErrorIs(t, err, filememory.ErrConflict)
+			require.Equal(t, 1, f.statements())
+			_, _, err = store.Read(t.Context(), key)
+			require.ErrorIs(t, err, fs.ErrNotExist, "it is back")
+		})
+	}
 }
 
 func TestARepeatedStatementNeverReportsAConflict(t *testing.T) {

@@ -83,7 +83,9 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, expected 
 	}
 	version := newVersion()
 	statement, args := s.sql.write(key, content, expected, version)
-	result, err := s.change(ctx, statement, args)
+	// A create must not be repeated: when the first was carried out and somebody deleted the document since, the second would
+	// bring it back. A repeated update finds another version then.
+	result, err := s.change(ctx, statement, args, expected == "")
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("sqlstore: write: %w", err)
@@ -106,7 +108,7 @@ func (s *Store) Delete(ctx context.Context, key, expected string) error {
 	if err := admit(ctx, key); err != nil {
 		return err
 	}
-	result, err := s.change(ctx, s.sql.remove, []any{key, expected})
+	result, err := s.change(ctx, s.sql.remove, []any{key, expected}, false)
 	if err != nil {
 		return fmt.Errorf("sqlstore: delete: %w", err)
 	}
