@@ -17,7 +17,7 @@ import (
 var (
 	keyCondition = regexp.MustCompile(`^(SELECT|UPDATE|DELETE)\b.* WHERE key = [$?]1( AND version = [$?]2)?$`)
 	keyInserted  = regexp.MustCompile(`^INSERT INTO \S+ \(key, .*\) VALUES \([$?]1, .*\) ON CONFLICT \(key\) DO NOTHING$`)
-	keyListing   = regexp.MustCompile(`^SELECT key FROM \S+ WHERE key > [$?]1 ORDER BY key LIMIT [$?]2$`)
+	keyListing   = regexp.MustCompile(`^SELECT key FROM \S+ WHERE key > [$?]1 AND key < '\{' ORDER BY key LIMIT [$?]2$`)
 )
 
 // testTenants guards that no statement about a document can touch that of another tenant: each has the key it is about as

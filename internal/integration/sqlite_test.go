@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -53,6 +54,28 @@ func TestSQLite(t *testing.T) {
 	stores := new(sqliteStores)
 	exercise(t, engine{open: stores.open, again: stores.again, disturb: stores.disturb})
 	exerciseSQL(t, sqliteDatabase(t))
+}
+
+// TestAListingInSQLiteEndsBeforeBlobs guards that rows of the application under keys that are no text do not keep a listing from
+// its end: SQLite puts them behind all that are.
+func TestAListingInSQLiteEndsBeforeBlobs(t *testing.T) {
+	t.Parallel()
+	d := sqliteDatabase(t)
+	db := d.open(t)
+	_, err := db.ExecContext(t.Context(), `CREATE TABLE mixed (key TEXT NOT NULL PRIMARY KEY, version TEXT NOT NULL, content BLOB NOT NULL)`)
+	require.NoError(t, err)
+	store, err := sqlstore.New(db, d.dialect, &sqlstore.Options{Table: "mixed"})
+	require.NoError(t, err)
+	require.NoError(t, store.CheckSchema(t.Context()))
+	want := []string{keyOf("one"), keyOf("two")}
+	slices.Sort(want)
+	for _, key := range []any{want[0], want[1], "", "a\x00b", "zzz", "é", []byte("blob"), []byte(want[0]), []byte("zzz")} {
+		_, err := db.ExecContext(t.Context(), `INSERT INTO mixed VALUES (?, 'v', x'00')`, key)
+		require.NoError(t, err)
+	}
+	for _, limit := range []int{1, 2, 3, 100} {
+		require.Equal(t, want, listAll(t, store, limit), "limit %d", limit)
+	}
 }
 
 // sqliteStores opens stores on files of their own and remembers which.

@@ -25,6 +25,8 @@ func newStatements(d Dialect, t table) statements {
 		create:  with(`INSERT INTO TABLE (key, version, content) VALUES (:1, :2, :3) ON CONFLICT (key) DO NOTHING`),
 		replace: with(`UPDATE TABLE SET version = :3, content = :4 WHERE key = :1 AND version = :2`),
 		remove:  with(`DELETE FROM TABLE WHERE key = :1 AND version = :2`),
-		list:    with(`SELECT key FROM TABLE WHERE key > :1 ORDER BY key LIMIT :2`),
+		// A key begins with a letter or a digit, all of which come before the brace. Behind it are rows of the application,
+		// and in SQLite also keys that are no text, which come behind every text and so behind every cursor.
+		list: with(`SELECT key FROM TABLE WHERE key > :1 AND key < '{' ORDER BY key LIMIT :2`),
 	}
 }
