@@ -71,8 +71,9 @@ func (r *round) captureCompaction(ctx context.Context, c *Compaction, locks []lo
 
 // CompleteCompaction puts the checkpoint in the place of the history's ordinary messages, behind the canonical records, and
 // asks the slots what the model should see now. Their records go directly before the last message of role and kind user
-// inside a turn, and to the end between turns. The locks stay. After an error nothing has changed; between turns the host
-// may go on with the checkpoint behind the canonical records, without new ones.
+// inside a turn, and to the end between turns or where there is none, but never between a tool call and its results. The
+// locks stay. After an error nothing has changed; between turns the host may go on with the checkpoint behind the canonical
+// records, without new ones.
 func (m *Memory) CompleteCompaction(ctx context.Context, r *Compaction) (*CompactionView, error) {
 	round, err := m.compactionRound(PhaseCompactionCompleted, r)
 	if err != nil {
@@ -174,8 +175,11 @@ func (r *round) turnIn(messages []Message) *Turn {
 
 // place returns where new records belong.
 func (r *Compaction) place(history []Message) int {
-	if r.Turn == nil {
-		return len(history)
+	if at := lastOfPerson(history); r.Turn != nil && at < len(history) {
+		return at
 	}
-	return lastOfPerson(history)
+	if caller := waitingCaller(history); caller >= 0 {
+		return caller
+	}
+	return len(history)
 }

@@ -210,7 +210,7 @@ func (c *compacting) complete(ctx context.Context, bookkeeping Bookkeeping, next
 	completion := c.request.Compaction
 	completion.Bookkeeping = bookkeeping
 	completion.Checkpoint = next.ordinary
-	completion.Turn = completion.Turn.compacted(c.request.History, next.ordinary)
+	completion.Turn = completion.Turn.compacted(c.request.History, without(next.ordinary, c.request.foreign))
 	view, err := c.memory.CompleteCompaction(ctx, &completion)
 	if err == nil {
 		result.History, result.Messages, result.Bookkeeping = view.History, view.Messages, view.Bookkeeping

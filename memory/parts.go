@@ -160,13 +160,18 @@ func textParts(content json.RawMessage) []string {
 func toolCalls(content json.RawMessage) []ToolCallPart {
 	var calls []ToolCallPart
 	for _, part := range parts(content, "tool-call") {
-		calls = append(calls, ToolCallPart{
-			CallID: stringMember(part, "toolCallId"),
-			Name:   stringMember(part, "toolName"),
-			Input:  slices.Clone(rawjson.Find(part, "input")),
-		})
+		calls = append(calls, toolCall(part))
 	}
 	return calls
+}
+
+// toolCall reads a part of type tool-call.
+func toolCall(part []rawjson.Member) ToolCallPart {
+	return ToolCallPart{
+		CallID: stringMember(part, "toolCallId"),
+		Name:   stringMember(part, "toolName"),
+		Input:  slices.Clone(rawjson.Find(part, "input")),
+	}
 }
 
 func toolResults(content json.RawMessage) []ToolResultPart {

@@ -31,36 +31,45 @@ func waitingCalls(messages []Message) []ToolCallPart {
 
 // unanswered returns the calls of a message that the host is to answer and that have no result in the messages behind it.
 func unanswered(m Message, behind []Message) []ToolCallPart {
-	calls := m.hostCalls()
-	if len(calls) == 0 {
+	open := m.hostCalls()
+	if len(open) == 0 {
 		return nil
 	}
-	answered := make(map[string]bool)
 	for _, result := range m.ToolResults() {
-		answered[result.CallID] = true
+		open, _ = take(open, result.CallID)
 	}
 	for _, b := range behind {
 		for _, result := range b.ToolResults() {
-			answered[result.CallID] = true
+			open, _ = take(open, result.CallID)
 		}
 	}
-	return slices.DeleteFunc(calls, func(call ToolCallPart) bool { return answered[call.CallID] })
+	return open
 }
 
-// hostCalls returns the tool calls in the content but those of tools that the model's provider runs, whose results come with
-// an answer of the model, and not always with the same one.
+// take removes the call that a result of the given id answers, and reports whether there is one. Some models give parallel
+// calls one id, or none: each of them has a result of its own.
+func take(open []ToolCallPart, id string) ([]ToolCallPart, bool) {
+	at := slices.IndexFunc(open, func(call ToolCallPart) bool { return call.CallID == id })
+	if at < 0 {
+		return open, false
+	}
+	return slices.Delete(open, at, at+1), true
+}
+
+// hostCalls returns the tool calls that the model made, but those of tools that its provider runs, whose results come with
+// an answer of the model, and not always with the same one. A part like a call in what somebody else says is no call:
+// Pending would have the host make it.
 func (m Message) hostCalls() []ToolCallPart {
-	calls := m.ToolCalls()
-	if len(calls) == 0 {
+	if m.Role() != RoleAssistant || m.m.content == nil {
 		return nil
 	}
-	elsewhere := make(map[string]bool)
+	var calls []ToolCallPart
 	for _, part := range parts(m.m.content, "tool-call") {
-		if rawjson.Kind(rawjson.Find(part, "providerExecuted")) == 't' {
-			elsewhere[stringMember(part, "toolCallId")] = true
+		if rawjson.Kind(rawjson.Find(part, "providerExecuted")) != 't' {
+			calls = append(calls, toolCall(part))
 		}
 	}
-	return slices.DeleteFunc(calls, func(call ToolCallPart) bool { return elsewhere[call.CallID] })
+	return calls
 }
 
 // follow returns why messages cannot stand behind a view: one of them would come between a call and its results, or is a
@@ -76,9 +85,8 @@ func follow(view, messages []Message) error {
 			continue
 		}
 		for _, result := range m.ToolResults() {
-			waiting := len(open)
-			open = slices.DeleteFunc(open, func(call ToolCallPart) bool { return call.CallID == result.CallID })
-			if len(open) == waiting {
+			var waited bool
+			if open, waited = take(open, result.CallID); !waited {
 				return fmt.Errorf("%w: no call %.80q of tool %.80q waits for a result", ErrInvalidMessage, result.CallID, result.Name)
 			}
 		}

@@ -276,6 +276,38 @@ func TestSessionDropsPiledUpRecordsBetweenModelCalls(t *testing.T) {
 	assert.Equal(t, []string{"hello", "hi"}, texts(c.messages[c.turn.Start:]))
 }
 
+func TestSessionRecallsNothingBetweenACallAndItsResults(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for _, kind := range []string{memory.KindUser, "", "context.note"} {
+		t.Run("kind "+kind, func(t *testing.T) {
+			t.Parallel()
+			b := newSessionBundle(t)
+			s := b.session(t, &memory.SessionOptions{Policy: small(), Summarize: new(counting).summarize})
+			say := func(text string) *memory.OpenTurn {
+				return begin(t, s, &memory.Delivery{Current: member("acme"), Input: []memory.Message{memory.NewMessage(memory.RoleUser, kind, text)}})
+			}
+			for i := range 10 {
+				turn := say(fmt.Sprint("question ", i, " ", words(40)))
+				require.NoError(t, turn.Append(memory.AssistantMessage(words(40))))
+				require.NoError(t, turn.Complete(ctx))
+			}
+			turn := say("the question at hand")
+			require.NoError(t, turn.Append(call("1")))
+			b.book.add(keyFor(t, "app", "acme"), "likes tea")
+			report, err := turn.Compact(ctx, nil)
+			require.NoError(t, err)
+			require.Equal(t, memory.CompactSummarized, report.Outcome)
+			view := turn.View()
+			require.Contains(t, texts(view), "likes tea")
+			require.Len(t, view[len(view)-1].ToolCalls(), 1)
+			require.Len(t, turn.Pending(), 1)
+			require.NoError(t, turn.Append(toolText("1", "ok"), memory.AssistantMessage("done")))
+			require.NoError(t, turn.Complete(ctx))
+		})
+	}
+}
+
 func TestPolicyMeasuresMediaWithoutTheSessionsLock(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -387,6 +419,9 @@ func TestSessionCapturesAllOfATurnWhoseInputWasSummarized(t *testing.T) {
 				restart()
 				require.NoError(t, turn.Complete(ctx))
 
+				recalls := b.book.of("recall compacted")
+				require.Len(t, recalls, 2)
+				assert.Equal(t, append([]string{}, c.own...), texts(recalls[0].messages[recalls[0].turn.Start:]))
 				requests := b.book.of("capture compaction")
 				require.Len(t, requests, 2)
 				middle := append(slices.Clone(c.own), "middle "+words(800), "", "")

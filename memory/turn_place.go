@@ -44,7 +44,7 @@ func stillFirst(first Message, before, after []Message) Message {
 	return Message{}
 }
 
-// compacted returns the turn as it stands in its history after a compaction. It may be nil.
+// compacted returns the turn as it stands among the messages that a compaction has kept of its callers. It may be nil.
 func (t *Turn) compacted(before, after []Message) *Turn {
 	if t == nil || t.first.m == nil {
 		return t
