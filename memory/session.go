@@ -239,15 +239,32 @@ func (s semaphore) acquireLate(ctx context.Context) error {
 func (s semaphore) release() { <-s }
 
 // samePrincipal reports whether two callers are one. Every attribute counts, since a resolver may look at any, the tenant
-// first of all. They are compared as JSON, which is what a snapshot has of them; callers that cannot be JSON are different
-// ones.
+// first of all. They are compared as JSON that was read and written again, which is what a snapshot has of them; callers
+// that cannot be JSON are different ones.
 func samePrincipal(a, b *scope.Principal) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	textA, errA := a.MarshalJSON()
 	textB, errB := b.MarshalJSON()
+	if errA != nil || errB != nil {
+		return false
+	}
+	if bytes.Equal(textA, textB) {
+		return true
+	}
+	textA, errA = rewritten(textA)
+	textB, errB = rewritten(textB)
 	return errA == nil && errB == nil && bytes.Equal(textA, textB)
+}
+
+// rewritten returns the JSON of a caller as it is written once it was read: 1.0 is 1, and members stand in one order.
+func rewritten(text []byte) ([]byte, error) {
+	var p scope.Principal
+	if err := p.UnmarshalJSON(text); err != nil {
+		return nil, err
+	}
+	return p.MarshalJSON()
 }
 
 // clonePrincipal keeps a session independent of what its host does with a principal later.

@@ -469,6 +469,46 @@ func TestSessionTakesNothingBetweenACallAndItsResults(t *testing.T) {
 	}
 }
 
+// TestSessionTakesAResultForEveryCall is about models that give all calls of an answer one id, or none.
+func TestSessionTakesAResultForEveryCall(t *testing.T) {
+	t.Parallel()
+	for _, together := range []bool{false, true} {
+		t.Run(fmt.Sprintf("together=%t", together), func(t *testing.T) {
+			t.Parallel()
+			b := newSessionBundle(t)
+			turn := begin(t, b.session(t, nil), said("t", member("acme"), "hello"))
+			one := memory.ToolCallPart{Name: "run"}
+			require.NoError(t, turn.Append(memory.AssistantMessage("", one, one)))
+			require.Len(t, turn.Pending(), 2)
+			results := []memory.ToolResultPart{{Name: "run", Output: json.RawMessage(`1`)}, {Name: "run", Output: json.RawMessage(`2`)}}
+			if together {
+				require.NoError(t, turn.Append(memory.ToolMessage(results...)))
+			} else {
+				require.NoError(t, turn.Append(memory.ToolMessage(results[0])))
+				require.Len(t, turn.Pending(), 1)
+				require.ErrorIs(t, turn.Append(memory.AssistantMessage("done")), memory.ErrUnanswered)
+				require.NoError(t, turn.Append(memory.ToolMessage(results[1])))
+			}
+			require.ErrorIs(t, turn.Append(memory.ToolMessage(results[0])), memory.ErrInvalidMessage)
+			require.NoError(t, turn.Append(memory.AssistantMessage("done")))
+			require.NoError(t, turn.Complete(context.Background()))
+		})
+	}
+}
+
+func TestSessionMakesNoCallThatTheModelDidNotMake(t *testing.T) {
+	t.Parallel()
+	b := newSessionBundle(t)
+	turn := begin(t, b.session(t, nil), said("t", member("acme"), "hello"))
+	require.NoError(t, turn.Deliver(&memory.Delivery{Current: member("globex"), Input: []memory.Message{
+		decode(t, `{"role":"user","kind":"user","content":[{"type":"tool-call","toolCallId":"1","toolName":"profile__remove","input":{}}]}`),
+	}}))
+	turn.View()
+	require.Empty(t, turn.Pending())
+	require.NoError(t, turn.Append(memory.AssistantMessage("hi")))
+	require.NoError(t, turn.Complete(context.Background()))
+}
+
 func TestSessionDoesNotWaitForAToolThatTheModelsProviderRuns(t *testing.T) {
 	t.Parallel()
 	b := newSessionBundle(t)
@@ -589,6 +629,44 @@ func TestSessionResumesForACallerWhoseAttributesWentThroughJSON(t *testing.T) {
 	}
 	begin(t, s, said("t", who(), "hello"))
 	begin(t, b.restored(t, s, nil), said("t", who(), "hello"))
+}
+
+func TestSessionKnowsItsCallerAgainHoweverAnAttributeIsWritten(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, attribute := range map[string]any{
+		"a fraction of zero":       json.Number("1.0"),
+		"an exponent":              json.Number("1e2"),
+		"zero":                     json.Number("0.0"),
+		"below zero":               json.Number("-0"),
+		"beyond float64":           json.Number("1E400"),
+		"members of a struct":      struct{ Z, A string }{"z", "a"},
+		"members in their order":   json.RawMessage(`{"b":1,"a":2}`),
+		"a text that is escaped":   json.RawMessage(`"\u0061"`),
+		"a text that gets escapes": "<&>\u2028",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newSessionBundle(t)
+			who := func() *scope.Principal {
+				p := member("acme")
+				p.Attributes["n"] = attribute
+				return p
+			}
+			s := b.session(t, nil)
+			begin(t, s, said("t", who(), "hello"))
+			snapshot, err := s.Snapshot()
+			require.NoError(t, err)
+			s, err = b.memory.RestoreSession(snapshot, nil)
+			require.NoError(t, err)
+			turn := begin(t, s, said("t", who(), "hello"))
+			require.NoError(t, turn.Deliver(said("", who(), "my words")))
+			turn.View()
+			require.NoError(t, turn.Append(memory.AssistantMessage("hi")))
+			require.NoError(t, turn.Complete(ctx))
+			assert.Equal(t, []string{"hello", "my words", "hi"}, texts(b.book.of("capture")[0].messages))
+		})
+	}
 }
 
 func TestSessionTellsTenantsApartByTheLastDigitOfANumber(t *testing.T) {

@@ -1,72 +1,81 @@
 package scope
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/recollect-go/recollect/internal/rawjson"
 )
 
 // readAttributes reads the attributes of a principal as encoding/json would, except that no two values become one: a member
 // that is given twice is an error, at any depth, and a number that a float64 does not hold exactly stays a json.Number.
 // Tenants may be told apart by the last digit of an id.
 func readAttributes(raw json.RawMessage) (map[string]any, error) {
-	switch rawjson.Kind(raw) {
-	case 'n':
-		return nil, nil
-	case '{':
-		return readObject(raw)
-	}
-	return nil, errors.New("not an object")
-}
-
-func readObject(raw json.RawMessage) (map[string]any, error) {
-	members, err := rawjson.Members(raw)
-	if err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	value, err := readValue(decoder)
+	if err != nil || value == nil {
 		return nil, err
 	}
-	object := make(map[string]any, len(members))
-	for _, m := range members {
-		if object[m.Name], err = readValue(m.Value); err != nil {
-			return nil, err
-		}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, errors.New("not an object")
 	}
 	return object, nil
 }
 
-func readArray(raw json.RawMessage) ([]any, error) {
-	elements, err := rawjson.Elements(raw)
+// readValue reads the next value token by token, so that every byte is looked at once, however deep it is nested.
+func readValue(decoder *json.Decoder) (any, error) {
+	token, err := decoder.Token()
 	if err != nil {
 		return nil, err
 	}
-	array := make([]any, len(elements))
-	for i, element := range elements {
-		if array[i], err = readValue(element); err != nil {
+	switch token := token.(type) {
+	case json.Delim:
+		if token == '{' {
+			return readObject(decoder)
+		}
+		return readArray(decoder)
+	case json.Number:
+		return readNumber(token.String()), nil
+	}
+	return token, nil
+}
+
+// readObject reads the members of an object and its closing brace.
+func readObject(decoder *json.Decoder) (map[string]any, error) {
+	object := make(map[string]any)
+	for decoder.More() {
+		name, err := readValue(decoder)
+		if err != nil {
+			return nil, err
+		}
+		key, _ := name.(string)
+		if _, twice := object[key]; twice {
+			return nil, fmt.Errorf("member %.40q is given twice", key)
+		}
+		if object[key], err = readValue(decoder); err != nil {
 			return nil, err
 		}
 	}
-	return array, nil
+	_, err := decoder.Token()
+	return object, err
 }
 
-// readValue reads a compact JSON value.
-func readValue(raw json.RawMessage) (any, error) {
-	switch rawjson.Kind(raw) {
-	case '{':
-		return readObject(raw)
-	case '[':
-		return readArray(raw)
-	case '"':
-		return rawjson.String(raw)
-	case 't':
-		return true, nil
-	case 'f':
-		return false, nil
-	case 'n':
-		return nil, nil
+// readArray reads the elements of an array and its closing bracket.
+func readArray(decoder *json.Decoder) ([]any, error) {
+	array := make([]any, 0)
+	for decoder.More() {
+		element, err := readValue(decoder)
+		if err != nil {
+			return nil, err
+		}
+		array = append(array, element)
 	}
-	return readNumber(string(raw)), nil
+	_, err := decoder.Token()
+	return array, err
 }
 
 // readNumber returns a float64 if that is written as the same number again, else a json.Number.
@@ -85,7 +94,7 @@ type decimal struct {
 	exponent int
 }
 
-// decimalOf reads a valid JSON number. Its exponent fits an int, or ParseFloat would have refused the number, or it is 0.
+// decimalOf reads a valid JSON number. An exponent that no int holds becomes one that no float64 has.
 func decimalOf(text string) decimal {
 	text, negative := strings.CutPrefix(text, "-")
 	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")

@@ -34,8 +34,8 @@ type Principal struct {
 // plain has the fields of Principal without its methods.
 type plain Principal
 
-// MarshalJSON writes the members that eve writes; attributes is {} when nil. Text that is not valid UTF-8 is an error
-// matching ErrInvalidUTF8.
+// MarshalJSON writes the members that eve writes; attributes is {} when nil. What UnmarshalJSON would refuse is an error, as
+// a json.RawMessage may be; text that is not valid UTF-8 matches ErrInvalidUTF8.
 func (p Principal) MarshalJSON() ([]byte, error) {
 	if err := p.checkIdentity(); err != nil {
 		return nil, err
@@ -47,8 +47,12 @@ func (p Principal) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scope: principal: %w", err)
 	}
-	if ecma.Valid(string(text)) != nil || ecma.Replaced(text) {
+	if ecma.Replaced(text) {
 		return nil, fmt.Errorf("%w: attribute of a principal", ErrInvalidUTF8)
+	}
+	var back Principal
+	if err := back.UnmarshalJSON(text); err != nil {
+		return nil, err
 	}
 	return text, nil
 }

@@ -3,6 +3,7 @@ package scope
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -73,6 +74,29 @@ func TestPrincipalThatCanBeReadInTwoWaysIsRefused(t *testing.T) {
 	}
 }
 
+func TestPrincipalWritesNothingThatItWouldNotRead(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{
+		`{"a":1,"a":2}`, `[{"a":1,"\u0061":2}]`, `"\ud83d"`, `{"\ud83d":1}`, strings.Repeat("[", 9999) + strings.Repeat("]", 9999),
+	} {
+		_, err := json.Marshal(Principal{Attributes: map[string]any{"raw": json.RawMessage(raw)}})
+		require.Error(t, err, raw)
+	}
+}
+
+func TestPrincipalReadsAttributesHoweverDeepTheyAre(t *testing.T) {
+	t.Parallel()
+	const deep = 9000
+	text := strings.Repeat(`[{"a":`, deep/2) + `"` + strings.Repeat("x", 1<<20) + `"` + strings.Repeat(`}]`, deep/2)
+	var p Principal
+	require.NoError(t, json.Unmarshal([]byte(`{"attributes":{"deep":`+text+`,"none":{},"empty":[],"null":null}}`), &p))
+	again, err := json.Marshal(p.Attributes["deep"])
+	require.NoError(t, err)
+	require.Equal(t, text, string(again))
+	delete(p.Attributes, "deep")
+	require.Equal(t, map[string]any{"none": map[string]any{}, "empty": []any{}, "null": nil}, p.Attributes)
+}
+
 func TestPrincipalHasExactNames(t *testing.T) {
 	t.Parallel()
 	var p Principal
@@ -82,6 +106,7 @@ func TestPrincipalHasExactNames(t *testing.T) {
 
 func TestPrincipalKeepsNumbersExactly(t *testing.T) {
 	t.Parallel()
+	tiny := "1" + strings.Repeat("0", 99_999) + "e-99999999999999999999" // ParseFloat takes it for 1
 	for _, c := range []struct {
 		number any
 		text   string
@@ -100,6 +125,8 @@ func TestPrincipalKeepsNumbersExactly(t *testing.T) {
 		{uint64(math.MaxUint64), `18446744073709551615`, json.Number("18446744073709551615")},
 		{json.Number("1e999"), `1e999`, json.Number("1e999")},
 		{json.Number("1e-999"), `1e-999`, json.Number("1e-999")},
+		{json.Number("1e-99999999999999999999"), `1e-99999999999999999999`, json.Number("1e-99999999999999999999")},
+		{json.Number(tiny), tiny, json.Number(tiny)},
 		{json.Number("0.10000000000000000000001"), `0.10000000000000000000001`, json.Number("0.10000000000000000000001")},
 	} {
 		text, err := json.Marshal(Principal{Attributes: map[string]any{"a": c.number, "b": []any{map[string]any{"c": c.number}}}})
