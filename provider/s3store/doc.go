@@ -24,10 +24,10 @@
 //
 // # Outcomes
 //
-// The client repeats a request that got no answer, but not a create with Options.ConditionalDelete, which could bring back
-// a document that was removed in between. A write of which one attempt may have been carried out is read back
-// when it does not end in success: its token is success, anything else is an error matching filememory.ErrUnknownOutcome,
-// never a conflict. A refusal without such a doubt is definite.
+// The client repeats a request that got no answer, but not a create, which could bring back a document that was removed in
+// between. A write of which one attempt may have been carried out is read back when it does not end in success: its token
+// is success, anything else is an error matching filememory.ErrUnknownOutcome, never a conflict. A refusal without such a
+// doubt is definite.
 //
 // # Durability
 //

@@ -43,8 +43,8 @@ func (s *Store) put(ctx context.Context, name string, content []byte, expected s
 	} else {
 		input.IfMatch = &expected
 	}
-	// A repeated create would bring back a document that was removed in between. A tombstone stops it.
-	seen := attempts{once: expected == "" && s.conditionalDelete}
+	// A repeated create would bring back a document that was removed in between. Not everybody leaves a tombstone.
+	seen := attempts{once: expected == ""}
 	out, err := s.client.PutObject(ctx, input, seen.watch)
 	if err == nil {
 		if etag = aws.ToString(out.ETag); isStrong(etag) {
