@@ -47,7 +47,8 @@ func (t *OpenTurn) Tools() []Tool {
 	return slices.Clone(t.tools)
 }
 
-// Pending returns the tool calls at the end of the view that have no result yet, as they are found after a turn was resumed.
+// Pending returns the tool calls of the model at the end of the view that have no result yet, as they are found after a turn
+// was resumed. Those of tools that the model's provider runs are not among them. Calls that share an id are answered each.
 func (t *OpenTurn) Pending() []ToolCallPart {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()
