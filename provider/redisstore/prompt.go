@@ -10,16 +10,18 @@ import (
 
 // prompt returns call's error, or ctx's as soon as ctx ends: the client waits for a reply up to its own timeout, whatever
 // becomes of the context. An abandoned call goes on alone, and nothing it fills in may be looked at.
-func (w workers) prompt(ctx context.Context, call func() error) error {
+func (w *workers) prompt(ctx context.Context, call func() error) error {
 	if ctx.Done() == nil {
 		return call()
 	}
-	done := make(chan error, 1)
-	w.run(func() { done <- call() })
+	taken := w.take()
+	taken.calls <- call
 	select {
-	case err := <-done:
+	case err := <-taken.results:
+		w.giveBack(taken)
 		return withContext(ctx, err)
 	case <-ctx.Done():
+		taken.end()
 		return ctx.Err()
 	}
 }

@@ -14,10 +14,10 @@ import (
 func TestPromptReturnsTheCallsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		want := errors.New("no")
-		w := newWorkers()
+		var w workers
 		require.ErrorIs(t, w.prompt(context.Background(), func() error { return want }), want)
 		require.ErrorIs(t, w.prompt(t.Context(), func() error { return want }), want)
-		time.Sleep(2 * idleTime)
+		time.Sleep(3 * idleTime)
 	})
 }
 
@@ -26,12 +26,14 @@ func TestPromptLeavesACallThatOutlivesItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		var returned atomic.Bool
+		var w workers
 		begun := time.Now()
-		err := newWorkers().prompt(ctx, func() error { time.Sleep(time.Minute); returned.Store(true); return nil })
+		err := w.prompt(ctx, func() error { time.Sleep(time.Minute); returned.Store(true); return nil })
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, time.Second, time.Since(begun))
 		time.Sleep(time.Hour)
 		require.True(t, returned.Load())
+		require.Zero(t, kept(&w), "a worker that was left behind takes no other call")
 	})
 }
 
@@ -52,29 +54,4 @@ func TestPromptRecognizesTheDeadlineInANetworkTimeout(t *testing.T) {
 	later, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
 	require.Equal(t, timeout{}, withContext(later, timeout{}))
-}
-
-func TestWorkersEndWhenIdle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorkers()
-		running := 0
-		for range 3 {
-			done := make(chan struct{})
-			w.run(func() { running++; close(done) })
-			<-done
-			synctest.Wait()
-		}
-		require.Equal(t, 3, running)
-		select {
-		case w.calls <- func() {}:
-		default:
-			t.Fatal("no worker waits for the next call")
-		}
-		time.Sleep(2 * idleTime)
-		select {
-		case w.calls <- func() {}:
-			t.Fatal("a worker waits for ever")
-		default:
-		}
-	})
 }

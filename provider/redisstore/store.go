@@ -34,7 +34,7 @@ func New(client redis.UniversalClient, opts *Options) (*Store, error) {
 	if prefix == "" {
 		prefix = DocumentPrefix
 	}
-	return &Store{client: client, prefix: prefix + ":", ttl: int64(opts.TTL / time.Second), workers: newWorkers()}, nil
+	return &Store{client: client, prefix: prefix + ":", ttl: int64(opts.TTL / time.Second)}, nil
 }
 
 // accept checks what every call of a document begins with.
