@@ -1,6 +1,11 @@
 package storetest
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +37,8 @@ type Options struct {
 	// before. nil: rules about unknown outcomes are skipped.
 	LoseReply func(t *testing.T, store docstore.Store, applied bool)
 
-	// Skip names rules that are not checked, each with the reason, which the skipped subtest reports.
+	// Skip names rules that are not checked, each with the reason, which the skipped subtest reports. A name that is no rule's,
+	// and an empty reason, fail the test.
 	Skip map[string]string
 }
 
@@ -48,4 +54,22 @@ func (o *Options) withDefaults() Options {
 		out.Patience = 10 * time.Second
 	}
 	return out
+}
+
+// checkSkip returns an error that lists every entry of Skip that names no rule or gives no reason, or nil.
+func (o *Options) checkSkip() error {
+	known := map[string]bool{}
+	for _, rule := range Rules() {
+		known[rule.Name] = true
+	}
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(o.Skip)) {
+		if !known[name] {
+			problems = append(problems, fmt.Errorf("Options.Skip names a rule that does not exist: %q", name))
+		}
+		if strings.TrimSpace(o.Skip[name]) == "" {
+			problems = append(problems, fmt.Errorf("Options.Skip gives no reason for %q", name))
+		}
+	}
+	return errors.Join(problems...)
 }

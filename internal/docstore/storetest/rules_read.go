@@ -53,13 +53,13 @@ var readRules = []Rule{
 			kept, _, err := p.store.Read(p.ctx(), key(1))
 			require.NoError(p, err)
 
-			copy(mine, "XXX")
+			copy(mine, "own")
 			p.requireStored(key(1), "one", version)
 			require.Equal(p, "one", string(kept), "what another Read returned")
 
 			p.write(key(1), "two", version)
-			require.Equal(p, "XXX", string(mine), "what Read returned, after a Write")
-			_ = append(mine, "YYYYYYYY"...)
+			require.Equal(p, "own", string(mine), "what Read returned, after a Write")
+			_ = append(mine, " longer"...)
 			p.requireStored(key(1), "two", "")
 		},
 	},
@@ -71,7 +71,7 @@ var readRules = []Rule{
 			version, err := p.store.Write(p.ctx(), key(1), content, "")
 			require.NoError(p, err)
 			require.True(p, bytes.Equal(content, []byte("one")), "Write changed its argument")
-			copy(content, "XXX")
+			copy(content, "own")
 			p.requireStored(key(1), "one", version)
 		},
 	},
