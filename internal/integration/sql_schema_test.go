@@ -82,13 +82,15 @@ func textType(d sqlstore.Dialect) string {
 	return "text"
 }
 
-// describe returns what the database knows about a table, and its rows.
+// describe returns what the database knows about a table and its indexes.
 func describe(t *testing.T, db *sql.DB, d sqlstore.Dialect, table string) string {
 	t.Helper()
 	if d == sqlstore.SQLite {
 		return one[string](t, db, `SELECT group_concat(sql || rootpage, ';') FROM sqlite_schema WHERE tbl_name = ?1`, table)
 	}
-	return one[string](t, db, `SELECT string_agg(a::text, ';' ORDER BY attnum) FROM pg_attribute a WHERE attrelid = to_regclass($1)`, table)
+	return one[string](t, db, `SELECT
+		(SELECT string_agg(a::text, ';' ORDER BY attnum) FROM pg_attribute a WHERE attrelid = to_regclass($1)) || ';' ||
+		(SELECT coalesce(string_agg(pg_get_indexdef(indexrelid), ';' ORDER BY indexrelid), '') FROM pg_index WHERE indrelid = to_regclass($1))`, table)
 }
 
 type wrongShape struct {

@@ -54,7 +54,9 @@ func testTenants(t *testing.T, d database) {
 
 	_, _, err := store.List(t.Context(), "", 10)
 	require.NoError(t, err)
-	for _, statement := range recorder.Take() {
+	statements := recorder.Take()
+	require.NotEmpty(t, statements, "statements were not recorded")
+	for _, statement := range statements {
 		require.Regexp(t, keyListing, statement.SQL)
 	}
 }
