@@ -349,6 +349,13 @@ func TestS3RefusesForeignObjects(t *testing.T) {
 	require.ErrorIs(t, err, docstore.ErrShape, "a sweep goes on past it")
 	_, err = store.Write(t.Context(), encoded, []byte("y"), "")
 	require.ErrorIs(t, err, docstore.ErrConflict)
+	require.ErrorIs(t, store.Delete(t.Context(), encoded, ""), docstore.ErrConflict)
+	out, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: &name})
+	require.NoError(t, err)
+	left, err := io.ReadAll(out.Body)
+	require.NoError(t, err)
+	require.NoError(t, out.Body.Close())
+	require.Equal(t, "x", string(left), "it was changed")
 
 	large := keyOf("large")
 	name = "recollect/" + large

@@ -150,11 +150,14 @@ const restRequests = 6
 // openRest returns documents with a connection pool of their own.
 func openRest(t testing.TB, url string) *upstash.Documents {
 	t.Helper()
+	return openRestOver(t, transport(t), url)
+}
+
+func openRestOver(t testing.TB, pool *http.Transport, url string) *upstash.Documents {
+	t.Helper()
 	token, err := upstash.Token(restToken)
 	require.NoError(t, err)
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
-	client, err := upstash.NewClient(url, token, &upstash.Options{HTTPClient: &http.Client{Transport: transport}, Retry: restRetry})
+	client, err := upstash.NewClient(url, token, &upstash.Options{HTTPClient: &http.Client{Transport: pool}, Retry: restRetry})
 	require.NoError(t, err)
 	documents, err := upstash.NewDocuments(client, nil)
 	require.NoError(t, err)
