@@ -37,7 +37,8 @@ type Options struct {
 	LoseReply func(t *testing.T, store state.Store, applied bool)
 
 	// Skip names rules that are not checked, each with the reason, which the skipped subtest reports. It is for a store that
-	// is known to break a rule, and such a store must say so where it is constructed.
+	// is known to break a rule, and such a store must say so where it is constructed. A name that is no rule's, and an empty
+	// reason, fail the test.
 	Skip map[string]string
 }
 
@@ -80,3 +81,5 @@ func isSessionRule(name string) bool {
 	}
 	return false
 }
+
+func isRule(name string) bool { return isSessionRule(name) || storetest.IsRule(name) }

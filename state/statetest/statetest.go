@@ -17,6 +17,9 @@ import (
 func Run(t *testing.T, open func(t *testing.T) state.Store, opts *Options) {
 	t.Helper()
 	o := opts.withDefaults()
+	if err := storetest.CheckSkip(o.Skip, isRule); err != nil {
+		t.Fatal(err)
+	}
 	storetest.Run(t, func(t *testing.T) docstore.Store { return open(t) }, o.forStores())
 	for _, rule := range sessionRules {
 		t.Run(rule.name, func(t *testing.T) {

@@ -56,20 +56,21 @@ func (o *Options) withDefaults() Options {
 	return out
 }
 
-// checkSkip returns an error that lists every entry of Skip that names no rule or gives no reason, or nil.
-func (o *Options) checkSkip() error {
-	known := map[string]bool{}
-	for _, rule := range Rules() {
-		known[rule.Name] = true
-	}
+// CheckSkip returns an error that lists every entry of an Options.Skip that names no rule or gives no reason, or nil.
+func CheckSkip(skip map[string]string, isRule func(name string) bool) error {
 	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(o.Skip)) {
-		if !known[name] {
+	for _, name := range slices.Sorted(maps.Keys(skip)) {
+		if !isRule(name) {
 			problems = append(problems, fmt.Errorf("Options.Skip names a rule that does not exist: %q", name))
 		}
-		if strings.TrimSpace(o.Skip[name]) == "" {
+		if strings.TrimSpace(skip[name]) == "" {
 			problems = append(problems, fmt.Errorf("Options.Skip gives no reason for %q", name))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// IsRule reports whether a rule has this name.
+func IsRule(name string) bool {
+	return slices.ContainsFunc(Rules(), func(r Rule) bool { return r.Name == name })
 }

@@ -37,7 +37,7 @@ func Rules() []Rule {
 func Run(t *testing.T, open func(t *testing.T) docstore.Store, opts *Options) {
 	t.Helper()
 	o := opts.withDefaults()
-	if err := o.checkSkip(); err != nil {
+	if err := CheckSkip(o.Skip, IsRule); err != nil {
 		t.Fatal(err)
 	}
 	for _, rule := range Rules() {
