@@ -229,3 +229,47 @@ func TestEndedContextSendsNothing(t *testing.T) {
 	requireDefinite(t, err)
 	require.Empty(t, h.asked())
 }
+
+// TestCallsCostTheRequestsOfTheDocs guards the table of costs in docs/engines/s3store.md.
+func TestCallsCostTheRequestsOfTheDocs(t *testing.T) {
+	t.Parallel()
+	h := newHostile(t, nil)
+	store := h.open(t, nil)
+	version := write(t, store, "a", "")
+	require.Equal(t, []string{"PUT"}, h.asked(), "a create")
+	version = write(t, store, "b", version)
+	require.Equal(t, []string{"PUT"}, h.asked(), "an update")
+	_, _, err := store.Read(t.Context(), key)
+	require.NoError(t, err)
+	require.Equal(t, []string{"GET"}, h.asked(), "a read")
+	_, err = store.Write(t.Context(), key, []byte("c"), "")
+	require.ErrorIs(t, err, filememory.ErrConflict)
+	require.Equal(t, []string{"PUT", "HEAD"}, h.asked(), "a create where a document is")
+	require.NoError(t, store.Delete(t.Context(), key, version))
+	require.Equal(t, []string{"PUT"}, h.asked(), "a delete")
+	version = write(t, store, "d", "")
+	require.Equal(t, []string{"PUT", "HEAD", "GET", "PUT"}, h.asked(), "a create where a tombstone is")
+
+	store.conditionalDelete = true
+	require.NoError(t, store.Delete(t.Context(), key, version))
+	require.Equal(t, []string{"DELETE"}, h.asked(), "a conditional delete")
+}
+
+// TestARefusedConditionThatCannotBeExplainedIsDefinite guards the look that tells a conflict from a tombstone: when it fails
+// nothing was written, and nothing is known of another version.
+func TestARefusedConditionThatCannotBeExplainedIsDefinite(t *testing.T) {
+	t.Parallel()
+	h := newHostile(t, nil)
+	store := h.open(t, nil)
+	refusal, forbidden := answers(http.StatusPreconditionFailed, codePrecondition), answers(http.StatusForbidden, "AccessDenied")
+	size := func(e *exchange) { sendObject(e, stored{content: newTombstone(), etag: `"0123-2"`}) }
+	for _, surprises := range [][]func(*exchange){{refusal, forbidden}, {refusal, size, forbidden}} {
+		h.surprise(surprises...)
+		_, err := store.Write(t.Context(), key, []byte("a"), "")
+		requireDefinite(t, err)
+		h.surprise(surprises...)
+		requireDefinite(t, store.Delete(t.Context(), key, digestOf(nil)))
+	}
+	h.surprise(refusal, size) // a tombstone's size, and gone when it is read
+	require.NoError(t, store.Delete(t.Context(), key, digestOf(nil)))
+}

@@ -3,6 +3,7 @@ package s3store
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -69,6 +70,29 @@ func TestNewRefusesStoresWithoutConditionalWrites(t *testing.T) {
 	require.ErrorContains(t, err, "NotImplemented")
 }
 
+// TestNewRefusesStoresThatDoNotShowTheLastWrite guards reads by the probe that bring an earlier content, an earlier ETag, or
+// what was deleted.
+func TestNewRefusesStoresThatDoNotShowTheLastWrite(t *testing.T) {
+	t.Parallel()
+	shows := func(content, etag string) func(*exchange) {
+		return func(e *exchange) { sendObject(e, stored{content: []byte(content), etag: etag}) }
+	}
+	noContent := func(e *exchange) { e.WriteHeader(http.StatusNoContent) }
+	untilRead := []func(*exchange){proceeds, proceeds, proceeds, proceeds, proceeds, proceeds}
+	for says, surprises := range map[string][]func(*exchange){
+		"not what was written last": {shows("1", digestOf([]byte("4")))},
+		"its ETag is":               {shows("4", digestOf([]byte("1")))},
+		"AccessDenied":              {answers(http.StatusForbidden, "AccessDenied")},
+		"it is there":               {proceeds, proceeds, noContent},
+	} {
+		h := newHostile(t, nil)
+		h.surprise(append(slices.Clone(untilRead), surprises...)...)
+		_, err := New(t.Context(), h.client(t), bucket, &Options{ConditionalDelete: true})
+		require.ErrorContains(t, err, says)
+		require.Empty(t, h.objects)
+	}
+}
+
 func TestNewAcceptsStoresThatKeepConditions(t *testing.T) {
 	t.Parallel()
 	var counter atomic.Int64
@@ -84,6 +108,17 @@ func TestNewAcceptsStoresThatKeepConditions(t *testing.T) {
 		_, err := New(t.Context(), h.client(t), bucket, nil)
 		require.NoError(t, err, name)
 		require.Empty(t, h.objects, "the probe left something")
+	}
+}
+
+// TestNewCostsAFewRequests guards the numbers in New's comment.
+func TestNewCostsAFewRequests(t *testing.T) {
+	t.Parallel()
+	for conditional, requests := range map[bool]int{false: 8, true: 11} {
+		h := newHostile(t, nil)
+		_, err := New(t.Context(), h.client(t), bucket, &Options{ConditionalDelete: conditional})
+		require.NoError(t, err)
+		require.Len(t, h.asked(), requests)
 	}
 }
 
