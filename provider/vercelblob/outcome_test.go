@@ -362,6 +362,22 @@ func TestALostReplyToADelete(t *testing.T) {
 		s.next("delete", losesReply)
 		require.NoError(t, newBackend(t, s).Delete(t.Context(), key, etag))
 	})
+	t.Run("that happened, whose repetitions get none either, is success by the read", func(t *testing.T) {
+		t.Parallel()
+		s := newServer(t)
+		etag := s.put(pathname(key), "x")
+		s.next("delete", losesReply, hangsUp, hangsUp)
+		require.NoError(t, newBackend(t, s).Delete(t.Context(), key, etag))
+		assert.Equal(t, []string{"delete", "delete", "delete", "read"}, s.requests())
+	})
+	t.Run("and to the read after it is unknown", func(t *testing.T) {
+		t.Parallel()
+		s := newServer(t)
+		etag := s.put(pathname(key), "x")
+		s.next("delete", losesReply, hangsUp, hangsUp)
+		s.next("read", hangsUp, hangsUp, hangsUp)
+		require.ErrorIs(t, newBackend(t, s).Delete(t.Context(), key, etag), filememory.ErrUnknownOutcome)
+	})
 	t.Run("that may have been followed by a create is unknown", func(t *testing.T) {
 		t.Parallel()
 		s := newServer(t)
@@ -380,6 +396,25 @@ func TestALostReplyToADelete(t *testing.T) {
 		_, stored := s.get(pathname(key))
 		assert.False(t, stored)
 	})
+}
+
+func TestADeleteOfAnObjectThatTheServiceDoesNotFindIsSuccess(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.next("delete", answers(http.StatusNotFound, "not_found", ""))
+	require.NoError(t, newBackend(t, s).Delete(t.Context(), key, `"any"`))
+}
+
+// TestARefusedDeleteWhoseObjectCannotBeReadIsNeitherDoneNorAConflict guards the read that tells an absent document from another version.
+func TestARefusedDeleteWhoseObjectCannotBeReadIsNeitherDoneNorAConflict(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.put(pathname(key), "x")
+	s.next("read", answers(http.StatusForbidden, "forbidden", ""))
+	err := newBackend(t, s).Delete(t.Context(), key, `"another"`)
+	require.ErrorIs(t, err, vercelblob.ErrUnauthorized)
+	require.NotErrorIs(t, err, filememory.ErrConflict)
+	require.NotErrorIs(t, err, filememory.ErrUnknownOutcome)
 }
 
 func TestACancelledCallReturnsAtOnce(t *testing.T) {
