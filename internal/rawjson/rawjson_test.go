@@ -186,7 +186,7 @@ func TestEqualIgnoresHowAValueWasWritten(t *testing.T) {
 		require.True(t, rawjson.Equal([]byte(pair[1]), []byte(pair[0])), pair)
 	}
 	for _, pair := range [][2]string{
-		{`1`, `"1"`}, {`1`, `2`}, {`null`, `false`}, {``, `null`}, {`[1]`, `[1,1]`}, {`[1,2]`, `[2,1]`}, {`{}`, `[]`}, {`{"a":1}`, `{"b":1}`},
+		{`1`, `"1"`}, {`1`, `2`}, {`1`, `1.0`}, {`10`, `1e1`}, {`null`, `false`}, {``, `null`}, {`[1]`, `[1,1]`}, {`[1,2]`, `[2,1]`}, {`{}`, `[]`}, {`{"a":1}`, `{"b":1}`},
 		{`{"a":1}`, `{"a":1,"b":1}`}, {`{"a":1}`, `{"a":2}`}, {`{"a":1,"a":2}`, `{"a":2,"a":1}`}, {`[{"a":"b"}]`, `[{"a":"c"}]`},
 	} {
 		require.False(t, rawjson.Equal([]byte(pair[0]), []byte(pair[1])), pair)
