@@ -89,7 +89,8 @@ var (
 	// while a delivery waits for an answer.
 	ErrUnanswered = errors.New("memory: turn is unanswered")
 
-	// ErrTurnOpen: a turn of this session is open already, under the same id.
+	// ErrTurnOpen: a turn of this session is open already under the same id, or the snapshot left one unfinished that a
+	// compaction between turns would not see.
 	ErrTurnOpen = errors.New("memory: turn is already open")
 )
 
