@@ -183,6 +183,28 @@ func TestSessionFailureOfACompactionFailsItsTurn(t *testing.T) {
 	turn.Fail()
 }
 
+func TestSessionFailureOfARecallAfterACompactionFailsItsTurn(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	h, err := b.book.Attach(memory.SlotInfo{})
+	require.NoError(t, err)
+	h.RecallCompacted = func(context.Context, *memory.CompactionCompleted) ([]memory.Item, error) { return nil, errDown }
+	b.slots[0].Provider = h
+	b.rebuild(t)
+	c := &counting{}
+	s := b.filled(t, &memory.SessionOptions{Policy: small(), Summarize: c.summarize})
+	turn := begin(t, s, said("turn", member("acme"), "hello"))
+	before := s.History()
+	report, err := turn.Compact(ctx, nil)
+	require.ErrorIs(t, err, errDown)
+	assert.Nil(t, report)
+	assert.NotEmpty(t, c.prompts, "the summary was made")
+	assert.Equal(t, before, s.History(), "the history is as it was")
+	assert.ErrorIs(t, turn.Complete(ctx), memory.ErrTurnNotOpen)
+	assert.Len(t, b.book.of("capture"), 10, "a failed turn is not captured")
+}
+
 func TestSessionKeepsWhatIsSaidDuringACompaction(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

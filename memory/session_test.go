@@ -347,6 +347,21 @@ func TestSessionTurnEndsOnce(t *testing.T) {
 	assert.Len(t, b.book.of("capture"), 2)
 }
 
+func TestSessionTurnThatIsOpenIsNotBegunAgain(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	s := b.session(t, nil)
+	turn := begin(t, s, said("turn", member("acme"), "hello"))
+	_, err := s.Begin(ctx, said("turn", member("acme"), "hello"))
+	require.ErrorIs(t, err, memory.ErrTurnOpen, "waiting for itself would be for ever")
+	require.NoError(t, turn.Append(memory.AssistantMessage("hi")))
+	require.NoError(t, turn.Complete(ctx))
+	_, err = s.Begin(ctx, said("turn", member("acme"), "hello"))
+	require.ErrorIs(t, err, memory.ErrTurnNotOpen)
+	require.Len(t, b.book.of("capture"), 1)
+}
+
 func TestSessionFailedStartChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, recall := range map[string]func(context.Context, *memory.TurnStarted) ([]memory.Item, error){

@@ -128,6 +128,49 @@ func TestSnapshotRemembersCompactions(t *testing.T) {
 	assert.Equal(t, memory.KindCheckpoint, again.History()[0].Kind())
 }
 
+func TestSnapshotRemembersThatACompactionFreedNothing(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	c := &counting{}
+	opts := &memory.SessionOptions{Policy: small(), Summarize: c.summarize}
+	s := b.session(t, opts)
+	turn := begin(t, s, said("turn", member("acme"), words(5000)))
+	report, err := turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	require.Equal(t, memory.CompactNothingFreed, report.Outcome)
+	require.NoError(t, turn.Append(memory.AssistantMessage(words(5000))))
+
+	turn = begin(t, b.restored(t, s, opts), &memory.Delivery{TurnID: "turn", Current: member("acme")})
+	report, err = turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactNothingFreed, report.Outcome)
+	assert.Empty(t, c.prompts)
+}
+
+func TestSnapshotRemembersThatACompactionWasNotEnough(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newSessionBundle(t)
+	c := &counting{}
+	opts := &memory.SessionOptions{Policy: small(), Summarize: c.summarize}
+	s := b.session(t, opts)
+	exchange(t, s, member("acme"), words(500), words(500))
+	turn := begin(t, s, said("turn", member("acme"), words(5000)))
+	report, err := turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	require.Equal(t, memory.CompactSummarized, report.Outcome)
+	asked := len(c.prompts)
+	require.NoError(t, turn.Append(memory.AssistantMessage("a step")))
+
+	turn = begin(t, b.restored(t, s, opts), &memory.Delivery{TurnID: "turn", Current: member("acme")})
+	require.NoError(t, turn.Append(memory.AssistantMessage("another step")))
+	report, err = turn.Compact(ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, memory.CompactNotDue, report.Outcome)
+	assert.Len(t, c.prompts, asked, "another process asks for no summary either")
+}
+
 func TestSnapshotKeepsWhatThisBuildDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	b := newSessionBundle(t)
