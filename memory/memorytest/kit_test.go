@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -470,6 +471,54 @@ var broken = map[string]struct {
 			return exportingAs(memory.ExportedRecord{Kind: "line", Metadata: json.RawMessage(`null`)})
 		},
 		[]string{"export holds what is stored"},
+	},
+	"export with metadata that is not text": {
+		func() memory.Provider {
+			return exportingAs(memory.ExportedRecord{Kind: "line", Metadata: json.RawMessage("{\"a\":\"\xff\"}")})
+		},
+		[]string{"export holds what is stored"},
+	},
+	"export with an id that is not text": {
+		func() memory.Provider { return exportingAs(memory.ExportedRecord{Kind: "line", ID: "\xff"}) },
+		[]string{"export holds what is stored"},
+	},
+	"export that differs every time": {
+		func() memory.Provider {
+			var exports atomic.Int64
+			return exporting(func(lines []string) []string {
+				if len(lines) > 0 && exports.Add(1)%2 == 0 {
+					lines = append(lines, "of the second export")
+				}
+				return lines
+			})
+		},
+		[]string{"export holds what is stored"},
+	},
+	"export that forgets an error": {
+		func() memory.Provider {
+			l := newLedger()
+			return changed(l, func(h *memory.Handlers) {
+				h.Export = func(ctx context.Context, r *memory.ExportRequest) error {
+					_ = l.export(ctx, r)
+					return nil
+				}
+			})
+		},
+		[]string{"export stops"},
+	},
+	"export that blames the store for the end of the context": {
+		func() memory.Provider {
+			l := newLedger()
+			return changed(l, func(h *memory.Handlers) {
+				h.Export = func(ctx context.Context, r *memory.ExportRequest) error {
+					if ctx.Err() != nil {
+						return errors.New("store is down")
+					}
+					return l.export(ctx, r)
+				}
+			})
+		},
+		[]string{"export stops"},
 	},
 	"export that goes on after an error": {
 		func() memory.Provider {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/recollect-go/recollect/internal/ecma"
+	"github.com/recollect-go/recollect/internal/rawjson"
 	"github.com/recollect-go/recollect/memory"
 )
 
@@ -46,8 +47,7 @@ func checkRecord(r *memory.ExportedRecord) error {
 	case r.Metadata == nil:
 		return nil
 	}
-	var metadata map[string]json.RawMessage
-	if err := json.Unmarshal(r.Metadata, &metadata); err != nil || metadata == nil {
+	if compact, err := rawjson.Compact(r.Metadata); err != nil || rawjson.Kind(compact) != '{' {
 		return fmt.Errorf("the metadata of a %s is no JSON object", r.Kind)
 	}
 	return nil
@@ -134,7 +134,7 @@ func exportStops(p *probe) error {
 		})
 	})
 	if writes > 0 && !errors.Is(err, full) {
-		return fmt.Errorf("after Write failed, Export returned another error: %w", err)
+		return fmt.Errorf("after Write failed, Export did not return its error but: %v", err)
 	}
 	if writes > 1 {
 		return fmt.Errorf("although it failed, Write was called %d times", writes)
