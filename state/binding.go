@@ -31,14 +31,7 @@ func (s *Session) runIn(ctx context.Context) *run {
 
 // read returns the cell of a handle as this context sees it, or nil when it has none yet.
 func (b *binding) read(ctx context.Context, id slotID) (*cell, error) {
-	s := b.session
-	s.mu.Lock()
-	if err := s.usableNow(ctx, b.run); err != nil {
-		s.mu.Unlock()
-		return nil, err
-	}
-	c, changing, err := s.look(b.run, id)
-	s.mu.Unlock()
+	c, changing, err := b.session.look(ctx, b.run, id)
 	if changing != 0 && slices.Contains(holdersOnStack(), changing) {
 		return nil, nestedUse(id.name)
 	}
@@ -46,8 +39,12 @@ func (b *binding) read(ctx context.Context, id slotID) (*cell, error) {
 }
 
 // look returns the value of a handle as a run sees it, or as it was last committed for a nil run, and who is changing it.
-// The caller holds the mutex.
-func (s *Session) look(r *run, id slotID) (c *cell, changing holder, err error) {
+func (s *Session) look(ctx context.Context, r *run, id slotID) (c *cell, changing holder, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usableNow(ctx, r); err != nil {
+		return nil, 0, err
+	}
 	if r != nil {
 		if sl := r.find(id); sl != nil {
 			if sl.cell != nil {

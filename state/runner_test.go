@@ -229,12 +229,13 @@ func TestAStoreThatPanicsLeavesTheSessionUsable(t *testing.T) {
 	h := counter(t)
 	update(t, b.ctx, h, increment)
 	use := map[string]func(){
-		"update":   func() { _, _ = h.Update(b.ctx, increment) },
-		"get":      func() { _, _ = h.Get(b.ctx) },
-		"step":     func() { _ = step(b.ctx, "step", func(context.Context) error { return nil }) },
-		"turn":     func() { _ = b.session.BeginTurn(b.ctx, "t1") },
-		"reset":    func() { _ = b.session.Reset(b.ctx) },
-		"in write": func() { store.onWrite(func(func() error) error { panic("store") }); _, _ = h.Update(b.ctx, increment) },
+		"update":     func() { _, _ = h.Update(b.ctx, increment) },
+		"get":        func() { _, _ = h.Get(b.ctx) },
+		"attachment": func() { _, _ = b.session.Attachment(b.ctx, "memory") },
+		"step":       func() { _ = step(b.ctx, "step", func(context.Context) error { return nil }) },
+		"turn":       func() { _ = b.session.BeginTurn(b.ctx, "t1") },
+		"reset":      func() { _ = b.session.Reset(b.ctx) },
+		"in write":   func() { store.onWrite(func(func() error) error { panic("store") }); _, _ = h.Update(b.ctx, increment) },
 	}
 	for name, call := range use {
 		store.onWrite(func(func() error) error { store.failRead(errOutage); return errOutage })

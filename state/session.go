@@ -152,14 +152,18 @@ func (s *Session) usable(r *run) error {
 // meanwhile; a step begins settled.
 func (s *Session) usableNow(ctx context.Context, r *run) error {
 	if r == nil && s.unsettled != nil {
-		s.mu.Unlock()
-		err := s.ready(ctx, newHolder())
-		s.mu.Lock()
-		if err != nil {
+		if err := s.readyUnlocked(ctx); err != nil {
 			return err
 		}
 	}
 	return s.usable(r)
+}
+
+// readyUnlocked is ready for a caller who holds the mutex, and does so again afterwards, also when the store panics.
+func (s *Session) readyUnlocked(ctx context.Context) error {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	return s.ready(ctx, newHolder())
 }
 
 // endedAbove reports whether s or a session above it was reset. s may be nil.
