@@ -2,9 +2,11 @@ package integration_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql/driver"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -38,7 +40,30 @@ func TestPostgreSQL(t *testing.T) {
 	t.Run("acknowledged writes outlive cut connections", func(t *testing.T) { testAudit(t, pg) })
 	t.Run("every collation", func(t *testing.T) { testCollations(t, pg) })
 	t.Run("every protocol", func(t *testing.T) { testProtocols(t, pg) })
+	t.Run("nothing is locked but the row", func(t *testing.T) { testRowLocks(t, direct) })
 	t.Run("every isolation level", func(t *testing.T) { testIsolation(t, direct) })
+}
+
+// testRowLocks guards that a document which a transaction has written keeps nobody from any other document of the table.
+func testRowLocks(t *testing.T, d database) {
+	store, db := d.store(t)
+	version := create(t, store, keyOf("replaced"), nil)
+	doomed := create(t, store, keyOf("deleted"), nil)
+	tx := begin(t, db, nil)
+	bound := store.Tx(tx)
+	_, err := bound.Write(t.Context(), keyOf("replaced"), []byte("inside"), version)
+	require.NoError(t, err)
+	_, err = bound.Write(t.Context(), keyOf("created"), []byte("inside"), "")
+	require.NoError(t, err)
+	require.NoError(t, bound.Delete(t.Context(), keyOf("deleted"), doomed))
+
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	require.NoError(t, everyCall(ctx, store, keyOf("another")))
+	_, seen, err := store.Read(ctx, keyOf("replaced"))
+	require.NoError(t, err)
+	require.Equal(t, version, seen, "a reader does not wait either")
+	require.NoError(t, tx.Rollback())
 }
 
 // postgresStores opens stores through a proxy each and remembers where they are.
