@@ -29,7 +29,8 @@ type fake struct {
 	dialErr error
 	execs   int // statements other than SELECT that arrived
 
-	unordered bool // every key comes after every other
+	unordered bool    // every key comes after every other
+	unread    []error // what the next SELECTs return
 }
 
 type row struct {
@@ -64,6 +65,13 @@ func (f *fake) fail(faults ...fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults = append(f.faults, faults...)
+}
+
+// failReads makes the next SELECTs, as many as times says, return err.
+func (f *fake) failReads(times int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unread = append(f.unread, slices.Repeat([]error{err}, times)...)
 }
 
 func (f *fake) put(key, version, content string) {
@@ -200,6 +208,11 @@ func (c *fakeConn) ExecContext(ctx context.Context, query string, args []driver.
 func (c *fakeConn) QueryContext(_ context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()
+	if len(c.f.unread) > 0 {
+		err := c.f.unread[0]
+		c.f.unread = c.f.unread[1:]
+		return nil, err
+	}
 	return &answers{rows: c.f.answer(query, args)}, nil
 }
 

@@ -239,6 +239,93 @@ func TestALockedSQLiteDatabaseIsWaitedFor(t *testing.T) {
 	}
 }
 
+// reads are the calls that look, on a document of version "v1".
+var reads = map[string]func(ctx context.Context, store *sqlstore.Store) error{
+	"read": func(ctx context.Context, store *sqlstore.Store) error { _, _, err := store.Read(ctx, key); return err },
+	"list": func(ctx context.Context, store *sqlstore.Store) error {
+		_, _, err := store.List(ctx, "", 1)
+		return err
+	},
+	"check schema": func(ctx context.Context, store *sqlstore.Store) error { return store.CheckSchema(ctx) },
+}
+
+// TestALockedSQLiteDatabaseIsWaitedForByReads guards databases outside WAL mode, where a commit locks readers out.
+func TestALockedSQLiteDatabaseIsWaitedForByReads(t *testing.T) {
+	for name, read := range reads {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake()
+				f.put(key, "v1", "before")
+				store, db := f.store(t, sqlstore.SQLite)
+				f.failReads(100, codeError(5))
+				began := time.Now()
+				err := read(t.Context(), store)
+				require.NotErrorIs(t, err, codeError(5))
+				require.Greater(t, time.Since(began), time.Second, "it looked again without a pause")
+
+				f.failReads(1000, codeError(5))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				require.ErrorIs(t, read(ctx, store), context.DeadlineExceeded)
+				require.NoError(t, db.Close())
+			})
+		})
+	}
+}
+
+// TestAReadThatFailsFindsNothingOut guards that a broken connection is no absent document, no end of a listing and no table
+// of another shape.
+func TestAReadThatFailsFindsNothingOut(t *testing.T) {
+	t.Parallel()
+	for name, read := range reads {
+		for _, dialect := range []sqlstore.Dialect{sqlstore.PostgreSQL, sqlstore.SQLite} {
+			t.Run(name+" "+dialect.String(), func(t *testing.T) {
+				t.Parallel()
+				f := newFake()
+				store, _ := f.store(t, dialect)
+				f.failReads(1, io.ErrUnexpectedEOF)
+				err := read(t.Context(), store)
+				require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+				require.NotErrorIs(t, err, fs.ErrNotExist)
+				require.NotErrorIs(t, err, sqlstore.ErrSchema)
+			})
+		}
+	}
+}
+
+// TestADeleteThatRemovedNothingAndCannotLookWhyIsNeitherDoneNorAConflict guards the second statement of a delete.
+func TestADeleteThatRemovedNothingAndCannotLookWhyIsNeitherDoneNorAConflict(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	f.put(key, "v2", "theirs")
+	store, db := f.store(t, sqlstore.PostgreSQL)
+	f.failReads(1, io.ErrUnexpectedEOF)
+	err := store.Delete(t.Context(), key, "v1")
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.NotErrorIs(t, err, filememory.ErrConflict)
+
+	tx, err := db.Begin()
+	require.NoError(t, err)
+	f.failReads(1, io.ErrUnexpectedEOF)
+	err = store.Tx(tx).Delete(t.Context(), key, "v1")
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.NotErrorIs(t, err, filememory.ErrConflict)
+	require.NoError(t, tx.Rollback())
+}
+
+func TestATableThatCannotBeCreatedIsAnErrorThatNamesIt(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	store, _ := f.store(t, sqlstore.PostgreSQL)
+	f.fail(fault{err: stateError("42501")})
+	err := store.EnsureSchema(t.Context())
+	require.ErrorIs(t, err, stateError("42501"))
+	require.ErrorContains(t, err, sqlstore.DefaultTable)
+
+	f.fail(fault{applied: true, err: stateError("23505")}) // another process was faster
+	require.NoError(t, store.EnsureSchema(t.Context()))
+}
+
 func TestAWaitForALockedSQLiteDatabaseEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
