@@ -2,7 +2,9 @@ package integration_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/recollect-go/recollect/memory"
@@ -41,6 +43,75 @@ func testNotesTools(t *testing.T, d database) {
 		require.Equal(t, "monday", note["session"])
 		require.Equal(t, "saved", note["source"])
 		require.NotContains(t, note, "expires")
+	})
+
+	t.Run("a search shows the beginning of a long note and how long it is, and reading all of it", func(t *testing.T) {
+		a := attach(t, store, keyOf("long"), nil)
+		text := "x" + strings.Repeat("дом ", 1000)
+		id := addFacts(t, store, a.key, text)[0]
+		found, err := call[struct {
+			Facts []struct {
+				Text             string
+				BeginningOfBytes int
+			}
+		}](t, a, "search", `{"query":"дом"}`)
+		require.NoError(t, err)
+		require.Equal(t, len(text), found.Facts[0].BeginningOfBytes)
+		require.Equal(t, text[:1000], found.Facts[0].Text+text[len(found.Facts[0].Text):1000])
+		require.InDelta(t, 1000, len(found.Facts[0].Text), 1, "whole characters")
+		note, err := call[map[string]any](t, a, "read", fmt.Sprintf(`{"id":%q}`, id))
+		require.NoError(t, err)
+		require.Equal(t, text, note["text"])
+	})
+
+	t.Run("a fact is stored once, by whichever way it comes and in whichever session", func(t *testing.T) {
+		a := attach(t, store, keyOf("one fact"), nil)
+		id := addFacts(t, store, a.key, "Ada lives in Berlin.")[0]
+		again, err := store.Add(t.Context(), a.key, notes.Draft{Text: "Ada lives in Berlin."},
+			notes.Draft{Text: "Ada lives in Berlin.", Provenance: notes.Provenance{Session: "tuesday"}})
+		require.NoError(t, err)
+		require.Equal(t, []notes.Added{{ID: id}, {ID: id}}, again)
+		out, err := call[saved](t, a, "save", `{"text":"Ada lives in Berlin."}`)
+		require.NoError(t, err)
+		require.Equal(t, saved{id, false}, out)
+		_, err = store.Replace(t.Context(), a.key, id, "Ada lives in Hamburg.", "")
+		require.NoError(t, err)
+		out, err = call[saved](t, a, "save", `{"text":"Ada lives in Hamburg."}`)
+		require.NoError(t, err)
+		require.Equal(t, saved{id, false}, out)
+	})
+
+	t.Run("a replacement leaves one note with its text, and what was said as it was", func(t *testing.T) {
+		key := keyOf("replacement")
+		ids := addFacts(t, store, key, "Ada lives in Berlin.", "Ada lives in Hamburg.")
+		same, err := store.Replace(t.Context(), key, ids[0], "Ada lives in Berlin.", "")
+		require.NoError(t, err)
+		require.Equal(t, ids[0], same)
+		other, err := store.Replace(t.Context(), key, ids[0], "Ada lives in Hamburg.", "")
+		require.NoError(t, err)
+		require.Equal(t, ids[1], other)
+		require.Equal(t, []string{"Ada lives in Hamburg."}, allNotes(t, store, key))
+		said := addNotes(t, store, key, notes.Utterance, "I moved.")[0]
+		_, err = store.Replace(t.Context(), key, said, "I stayed.", "")
+		require.ErrorIs(t, err, errors.ErrUnsupported)
+		require.Equal(t, []string{"Ada lives in Hamburg.", "I moved."}, allNotes(t, store, key))
+	})
+
+	t.Run("a selection of which a note has changed or gone is not forgotten", func(t *testing.T) {
+		key := keyOf("selection")
+		ids := addFacts(t, store, key, "The Berlin office.", "The Berlin zoo.")
+		selection, err := store.Select(t.Context(), key, "Berlin")
+		require.NoError(t, err)
+		require.Len(t, selection.Notes, 2)
+		_, err = store.Replace(t.Context(), key, ids[0], "The Berlin house.", "")
+		require.NoError(t, err)
+		_, err = store.ForgetSelection(t.Context(), key, selection)
+		require.ErrorIs(t, err, notes.ErrSelection)
+		_, err = store.Forget(t.Context(), key, ids[0])
+		require.NoError(t, err)
+		_, err = store.ForgetSelection(t.Context(), key, selection)
+		require.ErrorIs(t, err, notes.ErrSelection)
+		require.Equal(t, []string{"The Berlin zoo."}, allNotes(t, store, key))
 	})
 
 	t.Run("an id reaches no other scope, and none after an erasure", func(t *testing.T) {

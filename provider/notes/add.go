@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -39,22 +40,24 @@ type prepared struct {
 }
 
 func (s *Store) prepareDrafts(ctx context.Context, drafts []Draft) ([]prepared, error) {
+	drafts = slices.Clone(drafts)
 	out := make([]prepared, len(drafts))
-	for i, d := range drafts {
+	for i := range drafts {
+		d := &drafts[i]
 		if d.Kind == 0 {
 			d.Kind = Fact
 		}
 		if d.Source == "" {
 			d.Source = SourceHost
 		}
-		if err := s.checkDraft(&d); err != nil {
+		if err := s.checkDraft(d); err != nil {
 			return nil, err
 		}
 		encoded, err := encodeDetails(&d.Provenance)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = prepared{Draft: d, terms: termsOf(d.Text, &d.Provenance), details: encoded}
+		out[i] = prepared{Draft: *d, terms: termsOf(d.Text, &d.Provenance), details: encoded}
 	}
 	for i, origin := range origins(drafts) {
 		out[i].origin = origin
