@@ -40,6 +40,31 @@ func testNotesRecall(t *testing.T, d database) {
 		require.Equal(t, 3, kept)
 	})
 
+	t.Run("no recall is kept when none is wanted", func(t *testing.T) {
+		db, tables := d.open(t), newNoteTables()
+		store := d.notesIn(t, db, tables, nil)
+		a := attach(t, store, keyOf("unrecorded"), &notes.ProviderOptions{Replays: -1})
+		addFacts(t, store, a.key, "The key is under the stone.")
+		require.Len(t, a.recall(t, "op", "Where is the key?"), 1)
+		addFacts(t, store, a.key, "The key of the car is on the table.")
+		require.Len(t, a.recall(t, "op", "Where is the key?"), 2)
+		require.Zero(t, rowsOf(t, db, tables)["recalls"])
+	})
+
+	t.Run("a word that very many notes have finds the newest, and ranks what the other words find", func(t *testing.T) {
+		key := keyOf("frequent")
+		texts := make([]string, 4100)
+		for i := range texts {
+			texts[i] = fmt.Sprint("Zebra ", i)
+		}
+		texts[1], texts[2] = "Zebra lagoon", "Old lagoon"
+		addFacts(t, store, key, texts...)
+		require.Equal(t, "Zebra 4099", searchFacts(t, store, key, "zebra")[0])
+		require.Equal(t, []string{"Zebra lagoon", "Old lagoon"}, searchFacts(t, store, key, "zebra lagoon")[:2])
+		_, err := store.Select(t.Context(), key, "zebra")
+		require.ErrorIs(t, err, notes.ErrTooMany)
+	})
+
 	t.Run("a changed note supersedes its earlier version", func(t *testing.T) {
 		key := keyOf("superseded")
 		a := attach(t, store, key, nil)
