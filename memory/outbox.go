@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,18 +119,11 @@ func (o *OutboxOptions) problems() (problems []error) {
 
 // complete fills in the defaults.
 func (o *OutboxOptions) complete() {
-	orDefault(&o.Interval, DefaultOutboxInterval)
-	orDefault(&o.Backoff, DefaultOutboxBackoff)
-	orDefault(&o.MaxPause, DefaultOutboxMaxPause)
-	orDefault(&o.MaxBytes, DefaultOutboxMaxBytes)
-	orDefault(&o.Parallel, DefaultOutboxParallel)
-}
-
-func orDefault[T comparable](value *T, otherwise T) {
-	var zero T
-	if *value == zero {
-		*value = otherwise
-	}
+	o.Interval = cmp.Or(o.Interval, DefaultOutboxInterval)
+	o.Backoff = cmp.Or(o.Backoff, DefaultOutboxBackoff)
+	o.MaxPause = cmp.Or(o.MaxPause, DefaultOutboxMaxPause)
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultOutboxMaxBytes)
+	o.Parallel = cmp.Or(o.Parallel, DefaultOutboxParallel)
 }
 
 // pause returns how long to wait after a capture has failed for the given number of times.

@@ -1,6 +1,7 @@
 package supermemory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,15 +118,15 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	opts.Metadata = maps.Clone(opts.Metadata)
 	problems := opts.problems()
-	setDefault(&opts.ContainerTagPrefix, defaultPrefix)
-	setDefault(&opts.Location, time.UTC)
-	setDefault(&opts.MaxRecallCharacters, defaultMaxRecallCharacters)
-	setDefault(&opts.EntityContext, defaultEntityContext)
-	setDefault(&opts.TaskType, TaskMemory)
-	setDefault(&opts.Dreaming, DreamingDynamic)
-	setDefault(&opts.BaseURL, defaultBaseURL)
-	setDefault(&opts.Retry.Attempts, defaultAttempts)
-	setDefault(&opts.MaxBytes, defaultMaxBytes)
+	opts.ContainerTagPrefix = cmp.Or(opts.ContainerTagPrefix, defaultPrefix)
+	opts.Location = cmp.Or(opts.Location, time.UTC)
+	opts.MaxRecallCharacters = cmp.Or(opts.MaxRecallCharacters, defaultMaxRecallCharacters)
+	opts.EntityContext = cmp.Or(opts.EntityContext, defaultEntityContext)
+	opts.TaskType = cmp.Or(opts.TaskType, TaskMemory)
+	opts.Dreaming = cmp.Or(opts.Dreaming, DreamingDynamic)
+	opts.BaseURL = cmp.Or(opts.BaseURL, defaultBaseURL)
+	opts.Retry.Attempts = cmp.Or(opts.Retry.Attempts, defaultAttempts)
+	opts.MaxBytes = cmp.Or(opts.MaxBytes, defaultMaxBytes)
 	var err error
 	if opts.Retry, err = opts.Retry.Normalize(); err != nil {
 		problems = append(problems, err)
@@ -134,13 +135,6 @@ func (o *Options) withDefaults() (Options, error) {
 		problems = append(problems, err)
 	}
 	return opts, errors.Join(problems...)
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func (o *Options) problems() (problems []error) {

@@ -1,6 +1,7 @@
 package supermemory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func NewFromEnvironment(lookup func(name string) (string, bool), opts *Options) 
 	if opts != nil {
 		o = *opts
 	}
-	setDefault(&o.BaseURL, variable(lookup, "SUPERMEMORY_BASE_URL"))
+	o.BaseURL = cmp.Or(o.BaseURL, variable(lookup, "SUPERMEMORY_BASE_URL"))
 	return New(key, &o)
 }
 

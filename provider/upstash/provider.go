@@ -1,6 +1,7 @@
 package upstash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,20 +134,13 @@ func (o *ProviderOptions) problems() (problems []error) {
 }
 
 func (o *ProviderOptions) setDefaults() {
-	setDefault(&o.Prefix, defaultPrefix)
-	setDefault(&o.ReplayPrefix, defaultReplayPrefix)
-	setDefault(&o.TopK, defaultTopK)
-	setDefault(&o.MaxRecallCharacters, defaultMaxRecallCharacters)
-	setDefault(&o.MaxMemoryCharacters, defaultMaxMemoryCharacters)
-	setDefault(&o.ReplayTTL, defaultReplayTTL)
-	setDefault(&o.Capture, CaptureUser)
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
+	o.Prefix = cmp.Or(o.Prefix, defaultPrefix)
+	o.ReplayPrefix = cmp.Or(o.ReplayPrefix, defaultReplayPrefix)
+	o.TopK = cmp.Or(o.TopK, defaultTopK)
+	o.MaxRecallCharacters = cmp.Or(o.MaxRecallCharacters, defaultMaxRecallCharacters)
+	o.MaxMemoryCharacters = cmp.Or(o.MaxMemoryCharacters, defaultMaxMemoryCharacters)
+	o.ReplayTTL = cmp.Or(o.ReplayTTL, defaultReplayTTL)
+	o.Capture = cmp.Or(o.Capture, CaptureUser)
 }
 
 // Attach returns the handlers for a slot: the same recall before a turn and after a compaction, capture of completed turns
