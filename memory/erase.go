@@ -93,12 +93,11 @@ func (r *round) left(ctx context.Context, o *owned) (int, error) {
 		return r.count(ctx, o)
 	}
 	o.report.VerifiedBy = "recall"
-	var items []Item
 	id := uuid.NewString() // of an operation that was never recalled
 	started := &TurnStarted{Operation: r.operation(o.lock, "recollect-erase-v1:"+id), Turn: Turn{ID: id}}
 	result := make(chan int, 1)
-	err := o.ask(ctx, func(ctx context.Context) (err error) {
-		items, err = o.slot.handlers.Recall(ctx, started)
+	err := o.ask(ctx, func(ctx context.Context) error {
+		items, err := o.slot.handlers.Recall(ctx, started)
 		result <- len(items)
 		return err
 	})
