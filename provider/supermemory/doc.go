@@ -5,8 +5,8 @@
 // # Partition
 //
 // Everything of a key lies under two container tags, <prefix>_<key> for conversations and memories and
-// <prefix>_extraction_<key> for sources that were handed over to be read. Every request names a tag, and a document that is
-// fetched by its id is refused unless it has one of the two.
+// <prefix>_extraction_<key> for sources that were handed over to be read. Every request names a tag but those for one document
+// by its id: what is fetched so is refused unless it has one of the two, and only what was listed under one is deleted.
 //
 // # Recall
 //
