@@ -383,3 +383,84 @@ func TestErasureTellsOfRecordsThatCannotBeReadByTheirNumber(t *testing.T) {
 	require.ErrorContains(t, err, "300 records")
 	require.Less(t, len(err.Error()), 1000)
 }
+
+func TestErasureFailsWithAnOutboxThatCannotBeLookedThrough(t *testing.T) {
+	t.Parallel()
+	for name, store := range map[string]*tampered{"list": {list: errDown}, "delete": {remove: errDown}} {
+		store.OutboxStore = state.InMemory()
+		o := outbox(t, store)
+		k := keeper{fails: errDown}
+		v := newVault("acme")
+		h := v.handlers()
+		h.CaptureTurn = k.handlers().CaptureTurn
+		b := newBundle(t, &memory.Options{Outbox: o}, memory.Slot{Name: "p", Provider: h, Scope: byCurrent})
+		b.session.Current = tenant("acme")
+		b.start("words")
+		require.ErrorIs(t, b.complete(), errDown)
+		erasure, err := b.m.Erase(t.Context(), &memory.EraseCall{Session: caller("acme")})
+		require.ErrorIs(t, err, errDown, name)
+		require.Equal(t, memory.SlotFailed, erasure.Slots[0].Status, name)
+		require.Zero(t, erasure.Slots[0].Captures, name)
+		require.Empty(t, v.of("acme"), "the rest is erased all the same")
+
+		store.list, store.remove = nil, nil
+		erasure, err = b.m.Erase(t.Context(), &memory.EraseCall{Session: caller("acme")})
+		require.NoError(t, err, name)
+		require.Equal(t, 1, erasure.Slots[0].Captures, name)
+	}
+}
+
+func TestErasureThatEndsWhileItWaitsForACaptureFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := newVault("acme")
+		h := v.handlers()
+		h.CaptureTurn = func(context.Context, *memory.TurnCompleted) error {
+			time.Sleep(10 * time.Second)
+			return nil
+		}
+		b := newBundle(t, &memory.Options{Outbox: outbox(t, state.InMemory())}, memory.Slot{Name: "p", Provider: h, Scope: byCurrent})
+		b.session.Current = tenant("acme")
+		b.start("words")
+		go func() { assert.NoError(t, b.complete()) }()
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		erasure, err := b.m.Erase(ctx, &memory.EraseCall{Session: caller("acme")})
+		require.ErrorIs(t, err, memory.ErrCancelled)
+		require.Equal(t, memory.SlotFailed, erasure.Slots[0].Status)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+	})
+}
+
+func TestErasureThatCannotReadAgainFails(t *testing.T) {
+	t.Parallel()
+	for _, by := range []string{"export", "recall"} {
+		v := newVault("acme")
+		h := v.handlers()
+		erase := h.Erase
+		erased := false
+		h.Erase = func(ctx context.Context, r *memory.EraseRequest) error {
+			erased = true
+			return erase(ctx, r)
+		}
+		if by == "export" {
+			export := h.Export
+			h.Export = func(ctx context.Context, r *memory.ExportRequest) error {
+				if erased {
+					return errDown
+				}
+				return export(ctx, r)
+			}
+		} else {
+			h.Export, h.Recall = nil, recallFails(errDown).Recall
+		}
+		b := newBundle(t, nil, memory.Slot{Name: "p", Provider: h, Scope: byCurrent})
+		erasure, err := b.m.Erase(t.Context(), &memory.EraseCall{Session: caller("acme")})
+		require.ErrorIs(t, err, errDown, by)
+		require.ErrorContains(t, err, "reading again", by)
+		require.Equal(t, memory.SlotFailed, erasure.Slots[0].Status, by)
+		require.Equal(t, by, erasure.Slots[0].VerifiedBy)
+	}
+}

@@ -820,3 +820,153 @@ func TestSlotThatHangsDoesNotHoldUpADrain(t *testing.T) {
 		require.Equal(t, turns, report.Failed, "the next drain tries again, and failing at once costs no time")
 	})
 }
+
+// paged is a store that returns a few keys at a time.
+type paged struct{ memory.OutboxStore }
+
+func (s *paged) List(ctx context.Context, cursor string, limit int) ([]string, string, error) {
+	return s.OutboxStore.List(ctx, cursor, min(limit, 3))
+}
+
+func TestDrainReadsEveryPageOfItsStore(t *testing.T) {
+	t.Parallel()
+	o := outbox(t, &paged{state.InMemory()})
+	k := keeper{fails: errDown}
+	b := newBundle(t, &memory.Options{Outbox: o}, k.slot("p"))
+	for range 10 {
+		b.start("q")
+		require.ErrorIs(t, b.complete(), errDown)
+	}
+	require.Equal(t, 10, stats(t, o).Pending)
+	k.failing(nil)
+	report, err := b.m.DrainOutbox(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, &memory.DrainReport{Records: 10, Done: 10}, report)
+}
+
+func TestRecordUnderTheKeyOfAnotherTurnIsUnreadable(t *testing.T) {
+	t.Parallel()
+	store := state.InMemory()
+	var k keeper
+	b := newBundle(t, &memory.Options{Outbox: outbox(t, store)}, k.slot("p"))
+	other := "memout1_" + strings.Repeat("A", 43)
+	_, err := store.Write(t.Context(), other, sampleRecord(t, func(map[string]any) {}), "")
+	require.NoError(t, err)
+	report, err := b.m.DrainOutbox(t.Context())
+	require.ErrorIs(t, err, memory.ErrMalformed)
+	require.Equal(t, &memory.DrainReport{Unreadable: []string{other}}, report)
+	require.Empty(t, k.asked)
+}
+
+func TestDrainLeavesAloneWhatThisProcessIsAtWorkOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		b := newBundle(t, &memory.Options{Outbox: outbox(t, state.InMemory())}, memory.Slot{
+			Name: "p", Provider: captures(func(context.Context, *memory.TurnCompleted) error {
+				calls.Add(1)
+				time.Sleep(10 * time.Second)
+				return nil
+			}),
+		})
+		b.start("q")
+		go func() { assert.NoError(t, b.complete()) }()
+		time.Sleep(time.Second)
+		report, err := b.m.DrainOutbox(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, &memory.DrainReport{}, report)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.EqualValues(t, 1, calls.Load())
+	})
+}
+
+func TestCaptureThatIsDiscardedWhileItRunsIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	o := outbox(t, state.InMemory())
+	kept := keeper{fails: errDown}
+	for _, slots := range [][]string{nil, {"p"}} {
+		b := newBundle(t, &memory.Options{Outbox: o}, kept.slot("kept"), memory.Slot{
+			Name: "p", Provider: captures(func(ctx context.Context, _ *memory.TurnCompleted) error {
+				assert.NoError(t, o.Discard(ctx, sampleKey, slots...))
+				return errDown
+			}),
+		})
+		b.start("q")
+		require.ErrorIs(t, b.complete(), errDown)
+		turns := pending(t, o)
+		if slots == nil {
+			require.Empty(t, turns)
+			continue
+		}
+		require.Len(t, turns, 1)
+		require.Len(t, turns[0].Captures, 1)
+		require.Equal(t, "kept", turns[0].Captures[0].Slot)
+	}
+}
+
+func TestTurnOfAnotherScopeUnderTheSameIDsIsRefused(t *testing.T) {
+	t.Parallel()
+	o := outbox(t, state.InMemory())
+	k := keeper{fails: errDown}
+	first := newBundle(t, &memory.Options{Outbox: o}, k.slot("p"))
+	first.start("words of one")
+	require.ErrorIs(t, first.complete(), errDown)
+
+	slot := k.slot("p")
+	slot.Scope = scope.String("u_43")
+	second := newBundle(t, &memory.Options{Outbox: o}, slot)
+	second.start("words of another")
+	require.ErrorIs(t, second.complete(), memory.ErrInvalidRequest)
+	require.Len(t, k.asked, 1)
+}
+
+func TestRunOutboxLogsTheErrorOfItsStoreAndGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &stalled{OutboxStore: state.InMemory()}
+		var j journal
+		var k keeper
+		b := newBundle(t, &memory.Options{Outbox: outbox(t, store), Logger: j.logger()}, k.slot("p"))
+		_, err := store.Write(t.Context(), sampleKey, sampleRecord(t, func(map[string]any) {}), "")
+		require.NoError(t, err)
+		store.stall.Store("list")
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- b.m.RunOutbox(ctx) }()
+		time.Sleep(2 * time.Minute)
+		require.Contains(t, strings.Join(j.all(), "\n"), "draining the outbox failed")
+		store.stall.Store("")
+		time.Sleep(2 * time.Minute)
+		_, captured := k.counts()
+		require.Equal(t, 1, captured)
+		stop()
+		require.NoError(t, <-ended)
+	})
+}
+
+func TestOutboxReturnsTheErrorsOfItsStore(t *testing.T) {
+	t.Parallel()
+	store := &tampered{OutboxStore: state.InMemory()}
+	o := outbox(t, store)
+	k := keeper{fails: errDown}
+	b := newBundle(t, &memory.Options{Outbox: o}, k.slot("p"))
+	b.start("q")
+	require.ErrorIs(t, b.complete(), errDown)
+	id := pending(t, o)[0].ID
+	store.list, store.remove = errDown, errDown
+	_, _, err := o.Pending(t.Context(), "", 10)
+	require.ErrorIs(t, err, errDown)
+	require.ErrorIs(t, o.Discard(t.Context(), id), errDown)
+	require.ErrorIs(t, o.Discard(t.Context(), id, "p"), errDown)
+	store.list, store.remove = nil, nil
+	require.Len(t, pending(t, o), 1)
+	require.Zero(t, stats(t, o).CapturesDropped)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err = o.Pending(ctx, "", 10)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = o.Stats(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+}
