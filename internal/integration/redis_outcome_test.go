@@ -125,6 +125,22 @@ func TestRedisRecreatedAfterDeleteIsUnknown(t *testing.T) {
 	requireContent(t, other, key, []byte("c"))
 }
 
+// TestRedisForeignHashIsNotTakenForADeletedDocument guards a delete of a key that holds no document, when the reply that says
+// so is lost: the hash is still there, so nothing may say that it is gone.
+func TestRedisForeignHashIsNotTakenForADeletedDocument(t *testing.T) {
+	t.Parallel()
+	address := server.StartRedis(t).Address
+	thief := &replyThief{}
+	store := openRedis(t, shortOf(t, address, thief, neverRepeats))
+	require.NoError(t, deleteOnce(t, store, "v"))
+	key := keyOf("foreign hash")
+	require.NoError(t, redisClient(t, address).HSet(t.Context(), agentKitKey(key), "content", "no version").Err())
+
+	thief.steal(1)
+	require.ErrorIs(t, store.Delete(t.Context(), key, "v"), docstore.ErrUnknownOutcome)
+	require.ErrorIs(t, store.Delete(t.Context(), key, "v"), docstore.ErrShape)
+}
+
 // TestRedisCreateIsNotRepeated guards that a document which was created, whose reply was lost, and that another client then
 // deleted, does not come back: the repeated create would find its condition met.
 func TestRedisCreateIsNotRepeated(t *testing.T) {

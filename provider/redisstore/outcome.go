@@ -3,7 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io/fs"
 
 	"github.com/redis/go-redis/v9"
 
@@ -70,15 +70,12 @@ func refused(err error) bool {
 	return errors.As(err, &reply)
 }
 
-// storedVersion returns the version of the document, "" when there is none.
+// storedVersion returns the version of the document, "" when there is none. What is there and is no document is an error: it
+// reads the document whole, since a missing field alone does not tell a missing key.
 func (s *Store) storedVersion(ctx context.Context, key string) (string, error) {
-	cmd := redis.NewStringCmd(ctx, "hget", s.prefix+key, versionField)
-	err := s.workers.prompt(ctx, func() error { return s.client.Process(ctx, cmd) })
-	if errors.Is(err, redis.Nil) {
+	_, version, err := s.Read(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("reading the version: %w", err)
-	}
-	return cmd.Val(), nil
+	return version, err
 }
