@@ -3,6 +3,7 @@ package integration_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/recollect-go/recollect/memory"
@@ -49,6 +50,38 @@ func testNotesExtraction(t *testing.T, d database) {
 		n, err := store.Get(t.Context(), key, ids[0])
 		require.NoError(t, err)
 		require.Equal(t, notes.SourceExtracted, n.Source)
+	})
+
+	t.Run("what was said is not dropped as a fact, nor replaced", func(t *testing.T) {
+		key := keyOf("extractor drops")
+		id := addNotes(t, store, key, notes.Utterance, "I have a cat.")[0]
+		a := attach(t, store, key, &notes.ProviderOptions{Extractor: func(ctx, *notes.ExtractRequest) ([]notes.FactChange, error) {
+			return []notes.FactChange{{ID: id}, {ID: id, Text: "Ada has a cat."}}, nil
+		}})
+		require.NoError(t, a.CaptureTurn(t.Context(), a.turn("t", memory.UserMessage("hello"))))
+		require.Equal(t, []string{"I have a cat.", "Ada has a cat."}, allNotes(t, store, key))
+	})
+
+	t.Run("facts that the host refuses are left out, those that cannot be stored fail the capture", func(t *testing.T) {
+		var changes []notes.FactChange
+		a := attach(t, store, keyOf("extractor writes"), &notes.ProviderOptions{
+			Extractor: func(ctx, *notes.ExtractRequest) ([]notes.FactChange, error) { return changes, nil },
+			Validate: func(_ ctx, r *notes.ValidateRequest) error {
+				if strings.Contains(r.Text, "password") {
+					return errors.New("no passwords")
+				}
+				return nil
+			},
+		})
+		turn := a.turn("t", memory.UserMessage("hello"))
+		for _, bad := range []notes.FactChange{{}, {Text: " "}, {Text: "\xff"}, {Text: strings.Repeat("x", notes.DefaultMaxNoteBytes+1)}} {
+			changes = []notes.FactChange{{Text: "Ada sails."}, bad}
+			require.ErrorIs(t, a.CaptureTurn(t.Context(), turn), notes.ErrExtraction, "%.20q", bad.Text)
+			require.Empty(t, allNotes(t, store, a.key), "not a part of it either")
+		}
+		changes = []notes.FactChange{{Text: "Ada's password is x."}, {Text: "Ada sails."}}
+		require.NoError(t, a.CaptureTurn(t.Context(), turn))
+		require.Equal(t, []string{"Ada sails."}, allNotes(t, store, a.key))
 	})
 
 	t.Run("its failure loses nothing", func(t *testing.T) {

@@ -24,7 +24,8 @@ type ExtractRequest struct {
 
 // FactChange is one thing that an Extractor wants changed.
 type FactChange struct {
-	// ID is the fact that is replaced or dropped, one of Known. "" adds one.
+	// ID is the fact that is replaced or dropped, one of Known. "" adds one. The id of anything else drops nothing, and what
+	// should replace it is added.
 	ID string
 	// Text is the fact. "" drops the one with ID.
 	Text string
@@ -90,7 +91,7 @@ func (c *change) applyExtraction(e *extraction) error {
 	facts := e.facts
 	for _, change := range e.changes {
 		if change.Text == "" {
-			if _, err := c.remove(c.numbersOf([]string{change.ID})); err != nil {
+			if err := c.dropFact(change.ID); err != nil {
 				return err
 			}
 			continue
@@ -102,6 +103,17 @@ func (c *change) applyExtraction(e *extraction) error {
 		}
 	}
 	return nil
+}
+
+// dropFact deletes a fact. What was said is not an Extractor's to drop.
+func (c *change) dropFact(id string) error {
+	numbers := c.numbersOf([]string{id})
+	rows, err := c.removable(numbers)
+	if err != nil || len(rows) == 0 || rows[0].kind != Fact {
+		return err
+	}
+	_, err = c.remove(numbers)
+	return err
 }
 
 func (c *change) applyFact(id string, fact []prepared) error {
