@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -170,20 +171,35 @@ func testNotesDamaged(t *testing.T, d database) {
 		require.Equal(t, count(intact), count(key))
 	})
 
+	t.Run("a damaged recording is an error, and an erasure deletes it", func(t *testing.T) {
+		for _, items := range []string{"{", `{"v":2,"items":[]}`} {
+			db, tables := d.open(t), newNoteTables()
+			a := attach(t, d.notesIn(t, db, tables, nil), keyOf("recording"), nil)
+			require.Empty(t, a.recall(t, "op", "zebra"))
+			run(t, db, `UPDATE `+tables+`_recalls SET items = '`+items+`'`)
+			_, err := a.Recall(t.Context(), &memory.TurnStarted{Operation: a.under("op"), Turn: memory.Turn{Input: []memory.Message{memory.UserMessage("zebra")}}})
+			require.ErrorIs(t, err, notes.ErrMalformed)
+			require.NoError(t, a.Erase(t.Context(), &memory.EraseRequest{Operation: a.under("")}))
+			require.Empty(t, a.recall(t, "op", "zebra"))
+		}
+	})
+
 	t.Run("the error names the note, so that it can be forgotten, and replacing it heals it", func(t *testing.T) {
-		for column, value := range map[string]any{"terms": []byte{0xff}, "details": "{"} {
+		for _, what := range []damage{{"terms", []byte{0xff}}, {"details", "{"}, {"kind", 3}, {"kind", 300}, {"kind", -1}} {
 			db, tables := d.open(t), newNoteTables()
 			store := d.notesIn(t, db, tables, nil)
 			a := attach(t, store, keyOf("named"), nil)
 			id := addFacts(t, store, a.key, "The zebra sleeps.")[0]
-			damaged(t, d, db, tables, a.key, column, value)
+			damaged(t, d, db, tables, a.key, what.column, what.value)
 			_, err := store.Search(t.Context(), a.key, &notes.SearchRequest{Query: "zebra", Facts: 1})
-			require.ErrorIs(t, err, notes.ErrMalformed)
+			require.ErrorIs(t, err, notes.ErrMalformed, "%v", what)
 			require.ErrorContains(t, err, id)
 			require.NotContains(t, err.Error(), "zebra")
 			_, err = a.Recall(t.Context(), &memory.TurnStarted{Operation: a.under("op"), Turn: memory.Turn{Input: []memory.Message{memory.UserMessage("zebra")}}})
 			require.ErrorIs(t, err, notes.ErrMalformed, "it is not left out silently")
-			if column == "terms" {
+			_, err = store.Get(t.Context(), a.key, id)
+			require.Equal(t, what.column != "terms", errors.Is(err, notes.ErrMalformed), "%v: %v", what, err)
+			if what.column == "terms" {
 				_, err = store.Replace(t.Context(), a.key, id, "The zebra wakes.", "")
 				require.NoError(t, err)
 				require.Equal(t, []string{"The zebra wakes."}, searchFacts(t, store, a.key, "zebra"))

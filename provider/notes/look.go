@@ -201,15 +201,19 @@ func (l *look) score(numbers []int64, scorers [3]*rank.Scorer) (scored byKind, e
 	defer rows.Close()
 	for rows.Next() {
 		var n rank.Scored
-		var kind Kind
+		var stored int64
 		var data []byte
-		if err := rows.Scan(&n.Number, &kind, &n.Thread, (*raw)(&data)); err != nil {
+		if err := rows.Scan(&n.Number, &stored, &n.Thread, (*raw)(&data)); err != nil {
 			return scored, err
 		}
-		if kind != Fact && kind != Utterance || l.limit[kind] == 0 {
+		id, kind := noteID(l.scope.number, n.Number), kindOf(stored)
+		if kind == 0 {
+			return scored, malformedKind(id)
+		}
+		if l.limit[kind] == 0 {
 			continue
 		}
-		terms, err := decodeTerms(noteID(l.scope.number, n.Number), data)
+		terms, err := decodeTerms(id, data)
 		if err != nil {
 			return scored, err
 		}

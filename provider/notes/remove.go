@@ -66,9 +66,7 @@ func (c *change) removable(numbers []int64) ([]removable, error) {
 	return collect(c.ctx, c.tx, c.sql.forRanking, []any{c.key, c.among(numbers), anyExpiry}, func(scan scanner) (r removable, err error) {
 		var kind, thread int64
 		err = scan(&r.seq, &kind, &thread, &r.terms)
-		if kind == int64(Fact) || kind == int64(Utterance) {
-			r.kind = Kind(kind)
-		}
+		r.kind = kindOf(kind)
 		return r, err
 	})
 }

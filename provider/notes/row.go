@@ -52,18 +52,32 @@ func (d *details) provenance() Provenance {
 // id returns the id of the note, by which it can be forgotten whatever else is wrong with it.
 func (r *row) id() string { return noteID(r.scope, r.seq) }
 
+// kindOf returns the kind that is stored as n, 0 when there is no such kind.
+func kindOf(n int64) Kind {
+	if n == int64(Fact) || n == int64(Utterance) {
+		return Kind(n)
+	}
+	return 0
+}
+
 // scanRow reads noteColumns and terms.
 func scanRow(scan scanner) (row, error) {
 	var r row
+	var kind int64
 	var text string
-	if err := scan(&r.scope, &r.seq, &r.kind, &r.created, &r.updated, &r.expires, &r.version, &r.body, &text, &r.terms); err != nil {
+	if err := scan(&r.scope, &r.seq, &kind, &r.created, &r.updated, &r.expires, &r.version, &r.body, &text, &r.terms); err != nil {
 		return row{}, err
+	}
+	if r.kind = kindOf(kind); r.kind == 0 {
+		return row{}, malformedKind(r.id())
 	}
 	if err := json.Unmarshal([]byte(text), &r.details); err != nil || r.details.V != detailsVersion {
 		return row{}, fmt.Errorf("%w: details of note %s", ErrMalformed, r.id())
 	}
 	return r, nil
 }
+
+func malformedKind(id string) error { return fmt.Errorf("%w: kind of note %s", ErrMalformed, id) }
 
 func (r *row) note() Note {
 	return Note{
