@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,6 +196,9 @@ func TestAValueThatNoLongerDecodesIsAnErrorThatNamesIt(t *testing.T) {
 		"a member that was removed": {`{"ID":"x","Secret":"hunter2"}`, reader[incident](), `the member "Secret"`},
 		"a longer array":            {`{"Kids":[{"Last":[1,2,3,4]}]}`, reader[narrow](), "a shorter array"},
 		"a number of more digits":   {`{"Load":4242.123456789}`, reader[narrow](), "fewer digits"},
+		"a float for an integer":    {`9007199254740993`, reader[float64](), "fewer digits"},
+		"any for an integer":        {`{"list":[9007199254740993]}`, reader[any](), "fewer digits"},
+		"a float of more digits":    {`[0.10000000000000000001]`, reader[[]float64](), "fewer digits"},
 		"custom":                    {`"hunter2"`, reader[failingDecode](), "does not fit"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,6 +236,42 @@ func TestAValueThatAnArrayCanHoldIsRead(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, get(t, b.ctx, define(t, "test.old", zero[narrow])), stored)
 	}
+}
+
+func TestANumberThatAFloatCanHoldIsRead(t *testing.T) {
+	t.Parallel()
+	for stored, want := range map[string]float64{
+		"9007199254740992": 1 << 53, "1.50": 1.5, "-0": math.Copysign(0, -1), "1E2": 100, "1e21": 1e21, "5e-324": 5e-324,
+		"1.7976931348623157e+308": math.MaxFloat64,
+	} {
+		values := `"test.old":` + stored + `,"test.older":` + stored
+		b, err := load(t, strings.Replace(sample(t, "v1/full.json"), `"opsbot.visits":12`, values, 1))
+		require.NoError(t, err)
+		require.Equal(t, want, get(t, b.ctx, define(t, "test.old", zero[float64])), stored)
+		require.Equal(t, any(want), get(t, b.ctx, define(t, "test.older", zero[any])), stored)
+	}
+}
+
+// wide is narrow with a longer array.
+type wide struct {
+	Kids []wide
+	Last [4]int
+}
+
+// TestAResultOfARecursiveTypeIsReadWhole: in a session that knows the type already as a part of another.
+func TestAResultOfARecursiveTypeIsReadWhole(t *testing.T) {
+	t.Parallel()
+	b := setUp(t, nil)
+	_, err := state.Step(b.ctx, "one", func(context.Context) (wide, error) { return wide{}, nil })
+	require.NoError(t, err)
+	_, err = state.Step(b.ctx, "all", func(context.Context) ([]wide, error) { return []wide{{Last: [4]int{1, 2, 3, 4}}}, nil })
+	require.NoError(t, err)
+
+	b = reopen(t, b.store, "t1")
+	_, err = state.Step(b.ctx, "one", func(context.Context) (narrow, error) { panic("it is completed") })
+	require.ErrorIs(t, err, state.ErrDecode)
+	_, err = state.Step(b.ctx, "all", func(context.Context) ([]narrow, error) { panic("it is completed") })
+	require.ErrorIs(t, err, state.ErrDecode)
 }
 
 type failingDecode struct{}

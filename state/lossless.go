@@ -3,7 +3,7 @@ package state
 import (
 	"encoding/json"
 	"errors"
-	"strconv"
+	"math/big"
 )
 
 // errNarrow reports stored JSON that encoding/json decodes by leaving out the end of an array, or digits of a number.
@@ -60,11 +60,12 @@ func holds(held, stored any) bool {
 	return true
 }
 
+// sameNumber compares digit by digit, however the numbers are written.
 func sameNumber(a, b json.Number) bool {
 	if a == b {
 		return true
 	}
-	x, errX := strconv.ParseFloat(a.String(), 64)
-	y, errY := strconv.ParseFloat(b.String(), 64)
-	return errX == nil && errY == nil && x == y
+	x, okX := new(big.Rat).SetString(a.String())
+	y, okY := new(big.Rat).SetString(b.String())
+	return okX && okY && x.Cmp(y) == 0
 }

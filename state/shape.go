@@ -17,7 +17,7 @@ type shape struct {
 	ptrOpaque bool // a pointer to it has; the encoder uses that where the value is addressable
 	simple    bool // a bool or an integer: every value of it is JSON
 	plain     bool // an assignment copies everything: no pointer, slice, map, interface or channel inside
-	narrow    bool // decoding may leave out the end of an array or digits of a number without an error
+	narrow    bool // decoding may leave out the end of an array or digits of a number without an error; when in doubt it may
 	exact     bool // a value that inspect accepts comes back from JSON as it was, and as a deep copy
 	fields    []field
 	elem, key *shape
@@ -57,12 +57,12 @@ func (s *shapes) of(t reflect.Type) *shape {
 }
 
 // build makes the shape of t and of every type below it. It enters the shape before its parts, so a recursive type ends;
-// since the shape is not exact until all parts are, such a type never is.
+// since the shape is not exact, and is narrow, until all parts are known, such a type is never exact and always narrow.
 func (s *shapes) build(t reflect.Type) *shape {
 	if known := s.byType[t]; known != nil {
 		return known
 	}
-	made := &shape{typ: t, simple: t.Kind() == reflect.Bool || isInteger(t)}
+	made := &shape{typ: t, simple: t.Kind() == reflect.Bool || isInteger(t), narrow: true}
 	s.byType[t] = made
 	made.opaque = encodesItself(t)
 	made.ptrOpaque = t.Kind() != reflect.Pointer && encodesItself(reflect.PointerTo(t))
@@ -135,11 +135,10 @@ func (s *shape) encodesItself(v reflect.Value) bool {
 
 func isInteger(t reflect.Type) bool { return t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr }
 
-// isNarrow reports whether the type has an array or a float32 anywhere. What a recursive type has is found where the
-// recursion ends, above.
+// isNarrow reports whether the type has an array, or a float or an interface, which a number may be decoded into, anywhere.
 func (s *shape) isNarrow() bool {
 	switch s.typ.Kind() {
-	case reflect.Array, reflect.Float32:
+	case reflect.Array, reflect.Float32, reflect.Float64, reflect.Interface:
 		return true
 	case reflect.Struct:
 		return slices.ContainsFunc(s.fields, func(f field) bool { return f.shape.narrow })
