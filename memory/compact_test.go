@@ -368,7 +368,7 @@ func TestCompactCaptureSeesTheHistoryBeforeItAndStopsIt(t *testing.T) {
 	assert.Empty(t, b.asked)
 }
 
-func TestCompactBetweenTurnsKeepsTheCheckpointWhenARecallFails(t *testing.T) {
+func TestCompactKeepsTheCheckpointWhenARecallFailsBetweenTurnsAlone(t *testing.T) {
 	t.Parallel()
 	b := newCompactBundle()
 	b.history = talk(41)
@@ -379,6 +379,16 @@ func TestCompactBetweenTurnsKeepsTheCheckpointWhenARecallFails(t *testing.T) {
 	require.ErrorIs(t, err, memory.ErrProvider)
 	require.NotNil(t, result)
 	assert.Equal(t, "SUMMARY", result.History[1].Text())
+
+	b.turn = &memory.Turn{ID: "turn", Input: b.history[40:]}
+	view, err := b.memory(t).StartTurn(context.Background(), &memory.TurnStart{
+		Session: memory.SessionInfo{ID: "session"}, Turn: *b.turn, History: b.history[:40],
+	})
+	require.NoError(t, err)
+	b.books = view.Bookkeeping
+	result, err = b.run(t)
+	require.ErrorIs(t, err, memory.ErrProvider)
+	assert.Nil(t, result, "inside a turn the history is as it was")
 }
 
 func TestCompactDropsReplacedRecordsOnlyOverTheLimit(t *testing.T) {
