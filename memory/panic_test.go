@@ -3,7 +3,9 @@ package memory_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -93,6 +95,7 @@ func TestAPanicIsAnErrorOfItsSlotAndIsLoggedWithItsStack(t *testing.T) {
 			require.ErrorAs(t, err, &of)
 			assert.Equal(t, "rude", of.Slot)
 			assert.EqualValues(t, name, of.Phase)
+			assert.Equal(t, !slices.Contains([]string{"scope", "namespace", "tools"}, name), errors.Is(err, memory.ErrProvider))
 			var panicked *memory.PanicError
 			require.ErrorAs(t, err, &panicked)
 			assert.Equal(t, "secret", panicked.Value)
