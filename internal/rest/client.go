@@ -81,7 +81,7 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 
 	request, err := newRequest(attempt, r)
 	if err != nil {
-		return nil, err
+		return nil, &TransportError{Err: err, NotSent: true}
 	}
 	reply, err := c.http.Do(request)
 	if err != nil {

@@ -71,7 +71,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // TransportError is an exchange that brought no reply.
 type TransportError struct {
-	Err     error // matches ErrNoReply, or the error of the caller's context
+	Err     error // matches ErrNoReply, ErrRefused for a request that cannot be made, or the error of the caller's context
 	NotSent bool  // certain that nothing was sent, so that nothing can have happened
 }
 

@@ -68,6 +68,26 @@ func TestAnErrorDoesNotQuoteTheAddress(t *testing.T) {
 	assert.NotContains(t, err.Error(), "secret")
 }
 
+func TestARequestThatCannotBeMadeIsInNoDoubt(t *testing.T) {
+	t.Parallel()
+	client := rest.NewClient(nil, 0, 100)
+	for _, bad := range []*rest.Request{{Method: http.MethodPut, URL: "http://a b/"}, {Method: "no method", URL: "http://a"}} {
+		_, err := client.Do(t.Context(), bad)
+		require.ErrorIs(t, err, rest.ErrRefused)
+		assert.False(t, rest.InDoubt(err), "it was never sent")
+	}
+}
+
+func TestARequestWithAnEndedContextIsNotSent(t *testing.T) {
+	t.Parallel()
+	client, url := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := client.Do(ctx, &rest.Request{Method: http.MethodPut, URL: url})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.False(t, rest.InDoubt(err))
+}
+
 func TestAnErrorQuotesNothingOfAReply(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]string{
