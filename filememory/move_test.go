@@ -2,6 +2,7 @@ package filememory_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -127,6 +128,55 @@ func TestAMoveThatASaveInterruptsIsTakenBack(t *testing.T) {
 	requireDocuments(t, backend, saved, "")
 	require.NoError(t, filememory.Move(t.Context(), backend, key, newKey), "it can be repeated")
 	requireDocuments(t, backend, "", saved)
+}
+
+// glimpsed is a backend that cannot be read a second time.
+type glimpsed struct {
+	filememory.Backend
+	reads int
+}
+
+var errUnreachable = errors.New("unreachable")
+
+func (g *glimpsed) Read(ctx context.Context, k string) ([]byte, string, error) {
+	if g.reads++; g.reads > 1 {
+		return nil, "", errUnreachable
+	}
+	return g.Backend.Read(ctx, k)
+}
+
+func TestAMoveThatCannotLookAgainSaysSoAndRemovesNothing(t *testing.T) {
+	t.Parallel()
+	backend := filememory.InMemory()
+	store(t, backend, anyDocument)
+	err := filememory.Move(t.Context(), &glimpsed{Backend: forgetful{backend}}, key, newKey)
+	require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
+	require.ErrorIs(t, err, errUnreachable)
+	requireDocuments(t, backend, anyDocument, anyDocument)
+	require.NoError(t, filememory.Move(t.Context(), backend, key, newKey), "it can be repeated")
+	requireDocuments(t, backend, "", anyDocument)
+
+	backend = filememory.InMemory()
+	store(t, backend, anyDocument)
+	err = filememory.Move(t.Context(), &glimpsed{Backend: edited{backend, "edited"}}, key, newKey)
+	require.ErrorIs(t, err, filememory.ErrConflict)
+	require.ErrorIs(t, err, errUnreachable)
+	requireDocuments(t, backend, "edited", anyDocument)
+}
+
+// deaf is a backend that receives no write, and nobody knows.
+type deaf struct{ filememory.Backend }
+
+func (deaf) Write(context.Context, string, []byte, string) (string, error) {
+	return "", fmt.Errorf("%w: no reply", filememory.ErrUnknownOutcome)
+}
+
+func TestAMoveWhoseCopyIsNotThereRemovesNothing(t *testing.T) {
+	t.Parallel()
+	backend := filememory.InMemory()
+	store(t, backend, anyDocument)
+	require.ErrorIs(t, filememory.Move(t.Context(), deaf{backend}, key, newKey), filememory.ErrUnknownOutcome)
+	requireDocuments(t, backend, anyDocument, "")
 }
 
 // forgetful applies a write and loses the reply.
