@@ -9,7 +9,8 @@ import (
 	"github.com/recollect-go/recollect/memory"
 )
 
-// Said returns the texts of the messages that come from people, without blank ones.
+// Said returns the texts of the messages of role user, without blank ones: what people say, and what a host says in that
+// role, such as an alarm that begins a turn. Records and the marks of summaries are neither.
 func Said(messages []memory.Message) []string {
 	return texts(messages, func(m memory.Message) bool {
 		return m.Role() == memory.RoleUser && m.Kind() != memory.KindRecord && m.Kind() != memory.KindCheckpoint

@@ -29,6 +29,7 @@ func TestOnlyPeopleSayAndOnlyTheModelAnswers(t *testing.T) {
 	assert.Equal(t, []string{"first", "second"}, dialogue.Said(history))
 	assert.Equal(t, []string{"answer", "last answer"}, dialogue.Answered(history))
 	assert.Empty(t, dialogue.Said(nil))
+	assert.Equal(t, []string{"disk is full"}, dialogue.Said([]memory.Message{memory.NewMessage(memory.RoleUser, "alarm", "disk is full")}))
 }
 
 func TestTheQueryIsTheInputOrElseWhatWasSaidLast(t *testing.T) {
