@@ -102,4 +102,31 @@ func testNotesVectors(t *testing.T, d database) {
 		require.ErrorIs(t, err, notes.ErrEmbedding)
 		require.ErrorContains(t, err, "27 dimensions, not 3", "another length needs another name")
 	})
+
+	t.Run("a note that changes or goes while the vectors are made gets none of its earlier text", func(t *testing.T) {
+		db, tables, key := d.open(t), newNoteTables(), keyOf("reembed meanwhile")
+		plain := d.notesIn(t, db, tables, nil)
+		ids := addFacts(t, plain, key, "A hound!", "My box of fuel.", "Quite six jumpy wizards.")
+		slow, embed := letters(nil), letters(nil).Embed
+		changed := false
+		slow.Embed = func(ctx ctx, r *notes.EmbedRequest) ([][]float32, error) {
+			if !changed {
+				changed = true
+				_, err := plain.Replace(ctx, key, ids[0], "A cat!", "")
+				require.NoError(t, err)
+				_, err = plain.Forget(ctx, key, ids[1])
+				require.NoError(t, err)
+			}
+			return embed(ctx, r)
+		}
+		store := d.notesIn(t, db, tables, &notes.Options{Embedder: slow})
+		given, err := store.Reembed(t.Context(), key)
+		require.NoError(t, err)
+		require.Equal(t, 1, given)
+		require.Equal(t, 1, rowsOf(t, db, tables)["vectors"])
+		given, err = store.Reembed(t.Context(), key)
+		require.NoError(t, err)
+		require.Equal(t, 1, given)
+		require.Equal(t, 2, rowsOf(t, db, tables)["vectors"])
+	})
 }

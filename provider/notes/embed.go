@@ -86,16 +86,7 @@ func (s *Store) withoutVector(ctx context.Context, key string, after int64) ([]r
 	if err := s.admit(ctx, key); err != nil {
 		return nil, err
 	}
-	var numbers []int64
-	err := s.retry(ctx, func() (err error) {
-		numbers, err = collect(ctx, s.db, s.sql.withoutVector, []any{key, s.opts.Embedder.Model, after, embedAtOnce},
-			func(scan scanner) (n int64, err error) { return n, scan(&n) })
-		return err
-	})
-	if err != nil || len(numbers) == 0 {
-		return nil, err
-	}
-	return s.query(ctx, s.sql.read, key, s.among(numbers), int64(0))
+	return s.query(ctx, s.sql.withoutVector, key, s.opts.Embedder.Model, after, embedAtOnce)
 }
 
 // reembed gives the notes their vectors, but for those that changed meanwhile, which have one already.

@@ -112,7 +112,7 @@ func (s *Store) prepare() {
 			ON CONFLICT (scope, kind, seq, model) DO UPDATE SET vector = excluded.vector`),
 		dropVectors: same(`DELETE FROM {P}_vectors WHERE scope = {SCOPE} AND kind IN (1, 2) AND seq = @2`),
 		vectors:     same(`SELECT seq, vector FROM {P}_vectors WHERE scope = {SCOPE} AND model = @2 AND kind = @3`),
-		withoutVector: same(`SELECT n.seq FROM {P}_notes AS n WHERE n.scope = {SCOPE} AND n.seq > @3 AND NOT EXISTS
+		withoutVector: same(`SELECT ` + noteColumns + `, terms FROM {P}_notes AS n WHERE n.scope = {SCOPE} AND n.seq > @3 AND NOT EXISTS
 			(SELECT 1 FROM {P}_vectors AS v WHERE v.scope = n.scope AND v.model = @2 AND v.kind = n.kind AND v.seq = n.seq) ORDER BY n.seq LIMIT @4`),
 
 		dropNotes:      same(`DELETE FROM {P}_notes WHERE scope = {SCOPE}`),
