@@ -122,7 +122,6 @@ func (l *look) withAll(found lists) ([]row, error) {
 			return nil, ErrTooMany
 		}
 	}
-	slices.SortFunc(matching, func(a, b row) int { return int(a.seq - b.seq) })
 	return matching, nil
 }
 
@@ -141,7 +140,6 @@ func hasAll(t analysis.Text, terms []analysis.Term) bool {
 
 // codeOf returns the code of notes in the order of their numbers.
 func codeOf(scope int64, rows []row) string {
-	slices.SortFunc(rows, func(a, b row) int { return int(a.seq - b.seq) })
 	parts := []string{"selection-v1", strconv.FormatInt(scope, 10)}
 	for i := range rows {
 		parts = append(parts, strconv.FormatInt(rows[i].seq, 10), strconv.Itoa(rows[i].version))
