@@ -87,13 +87,13 @@ type raw []byte
 func (r *raw) Scan(value any) error {
 	data, ok := value.([]byte)
 	if !ok {
-		return fmt.Errorf("%w: a vector is %T", ErrMalformed, value)
+		return fmt.Errorf("%w: %T in place of bytes", ErrMalformed, value)
 	}
 	*r = data
 	return nil
 }
 
-// encodeVector returns v scaled to length 1, with four bytes for each number, the lowest first.
+// encodeVector returns v with four bytes for each number, the lowest first.
 func encodeVector(v []float32) []byte {
 	out := make([]byte, 0, 4*len(v))
 	for _, x := range v {
