@@ -68,6 +68,25 @@ func TestNothingIsSentForAKeyOutsideTheGrammar(t *testing.T) {
 	require.ErrorIs(t, s.Erase(t.Context(), ""), ErrInvalidKey)
 }
 
+func TestNothingIsSentForWhatCannotWork(t *testing.T) {
+	t.Parallel()
+	s := nowhere(t, PostgreSQL)
+	for _, p := range []Provenance{{Author: "\xff"}, {Role: "\xff"}, {Session: "\xff"}, {Turn: "\xff"}, {Source: "\xff"}} {
+		_, err := s.Add(t.Context(), testKey, Draft{Text: "x", Provenance: p})
+		require.ErrorIs(t, err, ErrEncoding, "%q", p)
+	}
+	_, err := s.Add(t.Context(), testKey, Draft{Kind: 3, Text: "x"})
+	require.ErrorIs(t, err, ErrOption)
+	_, err = s.List(t.Context(), testKey, "", 0)
+	require.ErrorIs(t, err, ErrOption)
+	_, err = s.Keys(t.Context(), "", 0)
+	require.ErrorIs(t, err, ErrOption)
+	_, err = s.Reembed(t.Context(), testKey)
+	require.ErrorIs(t, err, ErrOption, "no Embedder")
+	_, err = s.Select(t.Context(), testKey, " ")
+	require.ErrorIs(t, err, memory.ErrToolInput)
+}
+
 func TestErrorsOfTheDatabaseAreWrapped(t *testing.T) {
 	t.Parallel()
 	s := nowhere(t, PostgreSQL)

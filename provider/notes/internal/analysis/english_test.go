@@ -22,3 +22,14 @@ func TestStemsArePublishedOnes(t *testing.T) {
 	}
 	require.Greater(t, words, 1000)
 }
+
+// TestExceptionsHavePublishedStems has what the vocabulary of the sample leaves out.
+func TestExceptionsHavePublishedStems(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"skis": "ski", "skies": "sky", "dying": "die", "early": "earli", "news": "news", "bias": "bias", // whole words
+		"herring": "herring", "earrings": "earring", "exceeds": "exceed", "succeeded": "succeed", "inning": "inning",
+	} {
+		require.Equal(t, want, string(stem([]byte(word))), word)
+	}
+}
