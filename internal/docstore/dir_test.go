@@ -384,6 +384,22 @@ func TestDirDoesNotReadADocumentOverTheLimitIntoMemory(t *testing.T) {
 	require.ErrorIs(t, err, ErrTooLarge)
 }
 
+func TestDirRefusesAnUpdateOverTheLimitAndLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	d := openDir(t, root, &DirOptions{MaxBytes: 10})
+	updater := NewUpdater(d)
+	sized := func(n int) Decision { return func([]byte) ([]byte, error) { return make([]byte, n), nil } }
+	var large *TooLargeError
+	require.ErrorAs(t, updater.Update(t.Context(), testKey, sized(11)), &large)
+	require.Equal(t, TooLargeError{Key: testKey, Size: 11, Limit: 10}, *large)
+	requireFiles(t, root)
+
+	require.NoError(t, updater.Update(t.Context(), testKey, sized(10)))
+	require.ErrorIs(t, updater.Update(t.Context(), testKey, sized(11)), ErrTooLarge)
+	requireFile(t, string(make([]byte, 10)), filepath.Join(root, testKey, testFile))
+}
+
 func TestDirErasesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	root, outside := t.TempDir(), t.TempDir()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -182,6 +183,43 @@ func TestUpdateStopsWaitingWhenTheContextEnds(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Less(t, s.writes.Load(), int32(9))
 	})
+}
+
+func TestUpdateWaitsForItsTurnOnlyAsLongAsTheContextLasts(t *testing.T) {
+	t.Parallel()
+	updater := NewUpdater(NewMemory())
+	require.NoError(t, updater.Update(t.Context(), testKey, func([]byte) ([]byte, error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := updater.Update(ctx, testKey, func([]byte) ([]byte, error) { t.Error("asked"); return nil, nil })
+		require.ErrorIs(t, err, context.Canceled)
+		return []byte("one"), nil
+	}))
+}
+
+// nilly is a store that returns nil for an empty content.
+type nilly struct{ *Memory }
+
+func (n nilly) Read(ctx context.Context, key string) ([]byte, string, error) {
+	content, version, err := n.Memory.Read(ctx, key)
+	if len(content) == 0 {
+		content = nil
+	}
+	return content, version, err
+}
+
+func TestAnEmptyDocumentIsNotTakenForAnAbsentOne(t *testing.T) {
+	t.Parallel()
+	store := nilly{NewMemory()}
+	_, err := store.Write(t.Context(), testKey, nil, "")
+	require.NoError(t, err)
+	require.NoError(t, NewUpdater(store).Update(t.Context(), testKey, func(current []byte) ([]byte, error) {
+		require.NotNil(t, current)
+		return nil, nil
+	}))
+	require.NoError(t, NewUpdater(store).Erase(t.Context(), testKey))
+	_, _, err = store.Read(t.Context(), testKey)
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 func TestUpdateReturnsTheErrorOfADecisionAndWritesNothing(t *testing.T) {
