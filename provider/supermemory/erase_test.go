@@ -92,3 +92,28 @@ func TestAnExportHasDocumentsAndMemoriesOfBothTags(t *testing.T) {
 	assert.Len(t, lines, 6+2*60)
 	assert.Equal(t, lines, export(), "always in the same order")
 }
+
+func TestAnErasureReturnsTheErrorsOfTheServiceAndTriesTheRest(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t))
+	mustCall(t, h, "remember", `{"memory":"Berlin is nice"}`)
+	request := &memory.EraseRequest{Operation: operation(key, "")}
+	s.fail("DELETE /v4/memories", says(403, ""))
+	require.ErrorIs(t, h.Erase(t.Context(), request), supermemory.ErrUnauthorized)
+	s.fail("POST /v3/documents/list", says(403, ""))
+	require.ErrorIs(t, h.Erase(t.Context(), request), supermemory.ErrUnauthorized)
+	assert.True(t, s.memories[0].IsForgotten, "documents cannot be listed, memories can")
+	require.NoError(t, h.Erase(t.Context(), request))
+}
+
+func TestAnExportReturnsTheErrorsOfTheService(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t))
+	for _, endpoint := range []string{"POST /v3/documents/list", "POST /v4/memories/list"} {
+		s.fail(endpoint, says(403, ""))
+		err := h.Export(t.Context(), &memory.ExportRequest{Operation: operation(key, ""), Write: func(*memory.ExportedRecord) error { return nil }})
+		require.ErrorIs(t, err, supermemory.ErrUnauthorized, endpoint)
+	}
+}

@@ -199,3 +199,25 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	require.ErrorIs(t, err, supermemory.ErrBadReply)
 	assert.Empty(t, elsewhere)
 }
+
+func TestTheKeyIsAskedForBeforeEveryRequest(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	asked := 0
+	broken := errors.New("the vault is closed")
+	secret := supermemory.SecretFunc(func(context.Context) (string, error) {
+		if asked++; asked > 2 {
+			return "", broken
+		}
+		return apiKey, nil
+	})
+	p, err := supermemory.New(secret, &supermemory.Options{BaseURL: s.URL, HTTPClient: s.Client(), Retry: quick})
+	require.NoError(t, err)
+	h := handlers(t, p)
+	for range 2 {
+		mustCall(t, h, "search", `{"query":"x"}`)
+	}
+	_, err = call(t, h, key, "search", `{"query":"x"}`)
+	require.ErrorIs(t, err, broken)
+	assert.Equal(t, 2, s.count("POST /v4/search"))
+}

@@ -84,5 +84,12 @@ func TestKeysArePartOfEveryTag(t *testing.T) {
 	for _, bad := range []string{"", "x", key + "x", "memscope1_" + strings.Repeat("!", 43)} {
 		_, err := h.Recall(t.Context(), &memory.TurnStarted{Operation: operation(bad, "op")})
 		require.ErrorIs(t, err, filememory.ErrInvalidKey, "%q", bad)
+		request := completed("monday", "op", "said")
+		request.Operation.Key = bad
+		require.ErrorIs(t, h.CaptureTurn(t.Context(), request), filememory.ErrInvalidKey, "%q", bad)
+		_, err = h.Tools(t.Context(), &memory.ToolsRequest{Operation: operation(bad, "")})
+		require.ErrorIs(t, err, filememory.ErrInvalidKey, "%q", bad)
+		require.ErrorIs(t, h.Erase(t.Context(), &memory.EraseRequest{Operation: operation(bad, "")}), filememory.ErrInvalidKey, "%q", bad)
+		require.ErrorIs(t, h.Export(t.Context(), &memory.ExportRequest{Operation: operation(bad, "")}), filememory.ErrInvalidKey, "%q", bad)
 	}
 }

@@ -190,3 +190,18 @@ func TestApprovalIsTheHosts(t *testing.T) {
 		assert.Equal(t, wanted, tool.Approval != nil, tool.Name)
 	}
 }
+
+func TestToolsRefuseWhatTheModelGotWrong(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t))
+	for _, bad := range [][2]string{
+		{"search", `{"query":" "}`}, {"search", `{"query":"` + strings.Repeat("x", 2001) + `"}`}, {"search", `{"query":"x","within":"attic"}`},
+		{"read_session", `{"conversation":" "}`}, {"read_session", `{"conversation":"x","page":0}`},
+		{"forget_matching", `{"ids":["x"` + strings.Repeat(`,"x"`, 500) + `]}`},
+	} {
+		_, err := call(t, h, key, bad[0], bad[1])
+		require.ErrorIs(t, err, memory.ErrToolInput, "%.60s", bad)
+	}
+	assert.Empty(t, s.log)
+}
