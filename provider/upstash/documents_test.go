@@ -588,3 +588,51 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	require.ErrorIs(t, err, upstash.ErrBadReply)
 	assert.Empty(t, elsewhere)
 }
+
+func TestTheTokenIsAskedForBeforeEveryRequest(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	asked := 0
+	broken := errors.New("the vault is closed")
+	secret := upstash.SecretFunc(func(context.Context) (string, error) {
+		if asked++; asked > 2 {
+			return "", broken
+		}
+		return token, nil
+	})
+	client, err := upstash.NewClient(s.URL, secret, &upstash.Options{HTTPClient: s.Client(), Retry: quick})
+	require.NoError(t, err)
+	d, err := upstash.NewDocuments(client, nil)
+	require.NoError(t, err)
+	for range 2 {
+		_, _, err = d.Read(t.Context(), key)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+	}
+	_, err = d.Write(t.Context(), key, []byte("x"), "")
+	require.ErrorIs(t, err, broken)
+	require.NotErrorIs(t, err, filememory.ErrUnknownOutcome, "nothing was sent")
+	assert.Len(t, s.log, 2)
+}
+
+func TestAKeyWhoseTypeCannotBeAskedForIsAnErrorOfTheService(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.set(stored(key), "text")
+	d := s.documents(t)
+	s.next("TYPE", answers(400, "NOPERM"))
+	_, _, err := d.Read(t.Context(), key)
+	require.ErrorIs(t, err, upstash.ErrUnauthorized)
+	s.next("TYPE", says(200, `{"result":null}`))
+	_, _, err = d.Read(t.Context(), key)
+	require.ErrorIs(t, err, upstash.ErrBadReply)
+}
+
+// TestTheWordOKMayComeAsItIs: the service never encodes it, whatever it stands for.
+func TestTheWordOKMayComeAsItIs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.next("HGETALL", says(200, `{"result":["`+b64("content")+`","OK","`+b64("version")+`","`+b64("r1")+`"]}`))
+	content, version, err := s.documents(t).Read(t.Context(), key)
+	require.NoError(t, err)
+	assert.Equal(t, "OK r1", string(content)+" "+version)
+}

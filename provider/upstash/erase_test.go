@@ -99,3 +99,44 @@ func TestAnExportOfAnotherKeysRecordIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, upstash.ErrBadReply)
 	assert.NotContains(t, err.Error(), "secret")
 }
+
+func TestEraseGoesThroughTheWholeKeySpace(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	for i := range 1200 {
+		mustSave(t, s, fmt.Sprintf("%04d", i))
+	}
+	s.set("agentkit:memoryRecall:"+key+":op", "kept")
+	request := &memory.EraseRequest{Operation: operation("")}
+	for _, command := range []string{"SCAN", "DEL", "SEARCH.WAITINDEXING"} {
+		s.next(command, answers(400, "NOPERM"))
+		require.ErrorIs(t, h.Erase(t.Context(), request), upstash.ErrUnauthorized, command)
+	}
+	require.NoError(t, h.Erase(t.Context(), request))
+	assert.Empty(t, s.keys())
+}
+
+func TestAnExportReturnsTheErrorsOfTheService(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	mustSave(t, s, "1")
+	export := func() (n int, err error) {
+		err = h.Export(t.Context(), &memory.ExportRequest{Operation: operation(""), Write: func(*memory.ExportedRecord) error { n++; return nil }})
+		return n, err
+	}
+	for _, command := range []string{"SCAN", "JSON.GET"} {
+		s.next(command, answers(400, "NOPERM"))
+		n, err := export()
+		require.ErrorIs(t, err, upstash.ErrUnauthorized, command)
+		assert.Zero(t, n)
+	}
+	s.next("JSON.GET", says(200, `[{"result":"`+b64("{")+`"}]`))
+	_, err := export()
+	require.ErrorIs(t, err, upstash.ErrBadReply)
+	s.next("JSON.GET", says(200, `[{"result":null}]`))
+	n, err := export()
+	require.NoError(t, err)
+	assert.Zero(t, n, "it was removed in between")
+}

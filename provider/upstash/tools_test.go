@@ -151,3 +151,70 @@ func TestApprovalIsTheHosts(t *testing.T) {
 		assert.Equal(t, tool.Name == "forget_memory", tool.Approval != nil, tool.Name)
 	}
 }
+
+func TestAConversationIsReadInTheOrderInWhichItWasHeld(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, &upstash.ProviderOptions{Capture: upstash.CaptureAll, MaxMemoryCharacters: 16}))
+	mustCall(t, h, "save_memory", `{"text":"a fact"}`) // in turn 7
+	require.NoError(t, h.CaptureTurn(t.Context(), completed(7, "the second thing that somebody said", "its answer in several parts")))
+	require.NoError(t, h.CaptureTurn(t.Context(), completed(3, "the first", "answer")))
+	var out struct{ Entries []struct{ Text string } }
+	require.NoError(t, json.Unmarshal([]byte(mustCall(t, h, "read_session", `{"conversation":"s:1"}`)), &out))
+	var texts []string
+	for _, e := range out.Entries {
+		texts = append(texts, e.Text)
+	}
+	assert.Equal(t, []string{
+		"the first", "answer", "the second", "thing that", "somebody said", "a fact", "its answer in", "several parts",
+	}, texts)
+}
+
+func TestToolsRefuseWhatTheModelGotWrong(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	for _, bad := range [][2]string{
+		{"search_memory", `{"query":" "}`}, {"search_memory", `{"query":"x","limit":0}`}, {"search_memory", `{"query":"x","limit":26}`},
+		{"read_session", `{"conversation":" "}`}, {"read_session", `{"conversation":"x","from":-1}`},
+		{"read_session", `{"conversation":"x","limit":0}`}, {"read_session", `{"conversation":"x","limit":51}`},
+	} {
+		_, err := call(t, h, bad[0], bad[1])
+		require.ErrorIs(t, err, memory.ErrToolInput, bad)
+	}
+	assert.Empty(t, s.log)
+}
+
+func TestToolsReturnTheErrorsOfTheService(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		command, tool, input string
+	}{
+		{"SEARCH.QUERY", "search_memory", `{"query":"x"}`},
+		{"SEARCH.CREATE", "search_memory", `{"query":"x"}`},
+		{"SEARCH.QUERY", "read_session", `{"conversation":"x"}`},
+		{"JSON.GET", "forget_memory", `{"id":"c1c17b9fc4e1"}`},
+		{"JSON.SET", "forget_memory", `{"id":"c1c17b9fc4e1"}`},
+		{"SEARCH.WAITINDEXING", "forget_memory", `{"id":"c1c17b9fc4e1"}`},
+	} {
+		s := newServer(t)
+		h := handlers(t, s.provider(t, nil))
+		mustCall(t, h, "save_memory", `{"text":"User likes cucumber."}`)
+		s.next(test.command, answers(400, "NOPERM"))
+		_, err := call(t, h, test.tool, test.input)
+		require.ErrorIs(t, err, upstash.ErrUnauthorized, "%s: %s", test.tool, test.command)
+	}
+}
+
+func TestAnIndexThatIsMissingAfterItWasCreatedIsAnError(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	h := handlers(t, s.provider(t, nil))
+	missing := says(200, `[{"result":null}]`)
+	s.next("SEARCH.QUERY", missing, missing)
+	_, err := call(t, h, "search_memory", `{"query":"x"}`)
+	require.ErrorIs(t, err, upstash.ErrBadReply)
+	s.next("SEARCH.QUERY", says(200, `[{"error":"ERR whatever"}]`))
+	_, err = call(t, h, "search_memory", `{"query":"x"}`)
+	require.ErrorIs(t, err, upstash.ErrRefused, "one command of a pipeline")
+}
