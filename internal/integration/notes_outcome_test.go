@@ -2,7 +2,9 @@ package integration_test
 
 import (
 	"bytes"
+	"context"
 	"testing"
+	"time"
 
 	"github.com/recollect-go/recollect/internal/integration/proxy"
 	"github.com/recollect-go/recollect/internal/integration/server"
@@ -32,4 +34,39 @@ func testNotesOutcome(t *testing.T, pg *server.Postgres) {
 	require.NotErrorIs(t, err, notes.ErrUnknownOutcome, "nothing was committed")
 	addFacts(t, store, a.key, "A fact.")
 	require.Equal(t, []string{"hello", "A fact."}, allNotes(t, store, a.key))
+}
+
+// testNotesWaiting guards that a change waits while another one holds its scope, until it is its turn or its context ends,
+// and that reading goes on meanwhile.
+func testNotesWaiting(t *testing.T, d database) {
+	db, tables := d.open(t), newNoteTables()
+	store := d.notesIn(t, db, tables, nil)
+	key := keyOf("waiting")
+	addFacts(t, store, key, "The zebra sleeps.")
+	other, err := d.open(t).BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer other.Rollback() //nolint:errcheck // of no interest when it was rolled back
+	_, err = other.ExecContext(t.Context(), `UPDATE `+tables+`_scopes SET last_note = last_note`)
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = store.Add(ctx, key, notes.Draft{Text: "Too late."})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.NotErrorIs(t, err, notes.ErrUnknownOutcome)
+	require.Equal(t, []string{"The zebra sleeps."}, searchFacts(t, store, key, "zebra"))
+
+	added := make(chan error, 1)
+	go func() {
+		_, err := store.Add(t.Context(), key, notes.Draft{Text: "In time."})
+		added <- err
+	}()
+	select {
+	case err := <-added:
+		require.Fail(t, "it did not wait", "%v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	require.NoError(t, other.Rollback())
+	require.NoError(t, <-added)
+	require.Equal(t, []string{"The zebra sleeps.", "In time."}, allNotes(t, store, key))
 }

@@ -42,6 +42,7 @@ func exerciseNotes(t *testing.T, d database, mortal string) {
 	t.Run("tools", func(t *testing.T) { testNotesTools(t, d) })
 	t.Run("retention", func(t *testing.T) { testNotesRetention(t, d) })
 	t.Run("damaged", func(t *testing.T) { testNotesDamaged(t, d) })
+	t.Run("waiting", func(t *testing.T) { testNotesWaiting(t, d) })
 	t.Run("concurrent", func(t *testing.T) { testNotesConcurrent(t, d) })
 	t.Run("vectors", func(t *testing.T) { testNotesVectors(t, d) })
 	t.Run("hostile", func(t *testing.T) { testNotesHostile(t, d) })
