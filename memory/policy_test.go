@@ -108,6 +108,8 @@ func TestPolicyCountsMediaByTable(t *testing.T) {
 	t.Parallel()
 	var jpg bytes.Buffer
 	require.NoError(t, jpeg.Encode(&jpg, image.NewGray(image.Rect(0, 0, 56, 28)), nil))
+	urlAlphabet := strings.NewReplacer("+", "-", "/", "_")
+	require.NotEqual(t, pngOf(t, 57, 28), urlAlphabet.Replace(pngOf(t, 57, 28)))
 	pdf := base64.StdEncoding.EncodeToString([]byte("%PDF-1.4 /Type /Pages /Type /Page /Type/Page\n"))
 	for _, test := range []struct {
 		name string
@@ -117,6 +119,7 @@ func TestPolicyCountsMediaByTable(t *testing.T) {
 		{"image by its squares", memory.MediaPart{Type: "image/png", Base64: pngOf(t, 57, 28)}, 3},
 		{"image of another format", memory.MediaPart{Type: "image/jpeg", Base64: base64.StdEncoding.EncodeToString(jpg.Bytes())}, 2},
 		{"image without padding", memory.MediaPart{Type: "image/png", Base64: strings.TrimRight(pngOf(t, 28, 28), "=")}, 1},
+		{"image in the alphabet of URLs", memory.MediaPart{Type: "image/png", Base64: urlAlphabet.Replace(pngOf(t, 57, 28))}, 3},
 		{"large image up to the maximum", memory.MediaPart{Type: "image/png", Base64: pngOf(t, 4000, 4000)}, 4784},
 		{"image of an unknown size", memory.MediaPart{Type: "image/webp", Base64: "AAAA"}, 4784},
 		{"image elsewhere", memory.MediaPart{Type: "image/*", URL: "https://example.com/a.png"}, 4784},
@@ -143,6 +146,8 @@ func TestPolicyCountsMediaInEveryPlace(t *testing.T) {
 	} {
 		assert.InDelta(t, 130, p.Estimate([]memory.Message{message(t, text)}), 30, name)
 	}
+	elsewhere := message(t, `{"role":"tool","content":[{"type":"tool-result","toolCallId":"1","toolName":"shot","output":{"type":"content","value":[{"type":"image-url","url":"https://example.com/1.png"}]}}]}`)
+	assert.InDelta(t, 4800, p.Estimate([]memory.Message{elsewhere}), 50, "an image that a tool result refers to")
 	loud := message(t, `{"role":"user","content":[{"type":"file","mediaType":"image/webp","data":"`+noise+`"}]}`)
 	assert.InDelta(t, 4800, p.Estimate([]memory.Message{loud}), 50, "not the 100000 of its base64 text")
 	own := &memory.Policy{Media: func(m *memory.MediaPart) (int64, bool) { return 7, m.Type == "image/webp" }}
