@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,11 +25,9 @@ func TestRequestsOfARecall(t *testing.T) {
 	recall(t, h, "Where is the office?")
 	requests := recorder.Requests()
 	for _, endpoint := range []string{"/v4/profile", "/v3/documents/list", "/v4/memories/list", "/v4/search"} {
-		for _, r := range requests {
-			if strings.HasPrefix(r, "POST "+endpoint+"\n") {
-				resttest.Golden(t, "recall"+strings.ReplaceAll(endpoint, "/", "_")+".http", []string{r}, apiKey, "<key>")
-			}
-		}
+		at := slices.IndexFunc(requests, func(r string) bool { return strings.HasPrefix(r, "POST "+endpoint+"\n") })
+		require.GreaterOrEqual(t, at, 0, endpoint)
+		resttest.Golden(t, "recall"+strings.ReplaceAll(endpoint, "/", "_")+".http", requests[at:at+1], apiKey, "<key>")
 	}
 	assert.Len(t, requests, 4)
 }
