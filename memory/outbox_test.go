@@ -970,3 +970,34 @@ func TestOutboxReturnsTheErrorsOfItsStore(t *testing.T) {
 	_, err = o.Stats(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// counted is a store that notes its calls.
+type counted struct {
+	memory.OutboxStore
+	calls []string
+}
+
+func (s *counted) Read(ctx context.Context, key string) ([]byte, string, error) {
+	s.calls = append(s.calls, "read")
+	return s.OutboxStore.Read(ctx, key)
+}
+
+func (s *counted) Write(ctx context.Context, key string, content []byte, expected string) (string, error) {
+	s.calls = append(s.calls, "write")
+	return s.OutboxStore.Write(ctx, key, content, expected)
+}
+
+func (s *counted) Delete(ctx context.Context, key, expected string) error {
+	s.calls = append(s.calls, "delete")
+	return s.OutboxStore.Delete(ctx, key, expected)
+}
+
+func TestOrdinaryTurnCostsAWriteAndADelete(t *testing.T) {
+	t.Parallel()
+	store := &counted{OutboxStore: state.InMemory()}
+	var k, l keeper
+	b := newBundle(t, &memory.Options{Outbox: outbox(t, store)}, k.slot("p"), l.slot("q"))
+	b.start("q")
+	require.NoError(t, b.complete())
+	require.Equal(t, []string{"write", "delete"}, store.calls)
+}
