@@ -245,6 +245,8 @@ func TestCallsCostTheRequestsOfTheDocs(t *testing.T) {
 	_, err = store.Write(t.Context(), key, []byte("c"), "")
 	require.ErrorIs(t, err, filememory.ErrConflict)
 	require.Equal(t, []string{"PUT", "HEAD"}, h.asked(), "a create where a document is")
+	require.ErrorIs(t, store.Delete(t.Context(), key, digestOf(nil)), filememory.ErrConflict)
+	require.Equal(t, []string{"PUT", "HEAD"}, h.asked(), "a delete of another version")
 	require.NoError(t, store.Delete(t.Context(), key, version))
 	require.Equal(t, []string{"PUT"}, h.asked(), "a delete")
 	version = write(t, store, "d", "")
