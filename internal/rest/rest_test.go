@@ -261,5 +261,6 @@ func TestAnErrorShowsNumbersAndCodesOnly(t *testing.T) {
 	assert.Equal(t, "svc: read: too many requests (status 429, code rate_limited, retry after 1s, request r)", err.Error())
 	assert.Empty(t, rest.Code("some prose"))
 	assert.Empty(t, rest.Code("sk12345"))
+	assert.Empty(t, rest.Code(strings.Repeat("a", 41)), "a key may be letters alone")
 	assert.Equal(t, "svc: list: no reply", (&rest.Error{Service: "svc", Operation: "list", Err: rest.ErrNoReply}).Error())
 }
