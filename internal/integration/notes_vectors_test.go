@@ -129,4 +129,43 @@ func testNotesVectors(t *testing.T, d database) {
 		require.Equal(t, 1, given)
 		require.Equal(t, 2, rowsOf(t, db, tables)["vectors"])
 	})
+
+	t.Run("an index of one's own is asked for the key, and what it names by mistake is left out", func(t *testing.T) {
+		db, tables, key := d.open(t), newNoteTables(), keyOf("own index")
+		index := new(fixedIndex)
+		asked := 0
+		embedder, embed := letters(nil), letters(nil).Embed
+		embedder.Embed = func(ctx ctx, r *notes.EmbedRequest) ([][]float32, error) {
+			if r.Query {
+				asked++
+			}
+			return embed(ctx, r)
+		}
+		store := d.notesIn(t, db, tables, &notes.Options{Embedder: embedder, Vectors: index})
+		addFacts(t, store, key, "A hound!", "My box of fuel.")
+		require.Zero(t, asked, "notes are no questions")
+		index.near = []notes.Near{{Number: 99, Similarity: 1}, {Number: 2, Similarity: 0.5}}
+		require.Equal(t, []string{"My box of fuel."}, searchFacts(t, store, key, "zebra"))
+		require.Equal(t, 1, asked)
+		require.Len(t, index.asked, 1, "there are no utterances")
+		r := index.asked[0]
+		require.Equal(t, []any{key, notes.Fact, "letters"}, []any{r.Key, r.Kind, r.Model})
+		require.Len(t, r.Vector, 27)
+		require.Positive(t, r.Limit)
+		index.err = errors.New("unreachable")
+		_, err := store.Search(t.Context(), key, &notes.SearchRequest{Query: "zebra", Facts: 1})
+		require.ErrorIs(t, err, index.err)
+	})
+}
+
+// fixedIndex is a VectorIndex that always finds the same.
+type fixedIndex struct {
+	near  []notes.Near
+	err   error
+	asked []*notes.NearestRequest
+}
+
+func (f *fixedIndex) Nearest(_ context.Context, r *notes.NearestRequest) ([]notes.Near, error) {
+	f.asked = append(f.asked, r)
+	return f.near, f.err
 }
