@@ -50,7 +50,7 @@ func modules(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the modules: %w", err)
 	}
-	return strings.Fields(string(list)), nil
+	return strings.Split(strings.TrimSpace(string(list)), "\n"), nil
 }
 
 // report is what became of the tests so far.
