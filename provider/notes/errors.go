@@ -46,7 +46,7 @@ var (
 	ErrExtraction = errors.New("notes: extraction failed")
 
 	// ErrMalformed: what is stored was damaged, or written by a newer version. The error names the note, which Forget and
-	// Erase delete nevertheless.
+	// Erase delete nevertheless, or says that it is a recorded recall: another operation is not stopped by that.
 	ErrMalformed = errors.New("notes: stored data is malformed")
 )
 
