@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// patience is how long goroutines that are on their way out may take. It is long because a loaded machine with the race detector is slow;
-// tests that leak nothing do not wait.
+// patience is how long goroutines that are on their way out may take. It is long because a loaded machine with the race
+// detector is slow; tests that leak nothing do not wait.
 const patience = 5 * time.Second
 
-// Main runs the tests, benchmarks or fuzz target of m, then exits: with their code, or with 1 when they passed and left goroutines behind, whose
-// stacks it prints. Call it from TestMain; nothing after it runs. A goroutine of a synctest bubble is never left: the bubble itself fails.
+// Main runs the tests, benchmarks or fuzz target of m, then exits: with their code, or with 1 when they passed and left
+// goroutines behind, whose stacks it prints. Call it from TestMain; nothing after it runs. A goroutine of a synctest
+// bubble is never left: the bubble itself fails.
 func Main(m *testing.M) { os.Exit(run(m, patience)) }
 
 func run(m *testing.M, patience time.Duration) (code int) {
@@ -57,8 +58,8 @@ func allStacks() []byte {
 	}
 }
 
-// kept reports whether a goroutine lives as long as its process once it was started: os/signal has one, which package testing starts when it
-// fuzzes, and the runtime one that serves it.
+// kept reports whether a goroutine lives as long as its process once it was started: os/signal has one, which package
+// testing starts when it fuzzes, and the runtime one that serves it.
 func kept(stack string) bool {
 	return strings.Contains(stack, "os/signal.signal_recv(") || strings.Contains(stack, "os/signal.loop(") ||
 		strings.Contains(stack, "runtime.ensureSigM")
