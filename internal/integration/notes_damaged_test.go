@@ -171,7 +171,7 @@ func testNotesDamaged(t *testing.T, d database) {
 		require.Equal(t, count(intact), count(key))
 	})
 
-	t.Run("a damaged recording is an error, and an erasure deletes it", func(t *testing.T) {
+	t.Run("a damaged recording is an error for its operation alone, and an erasure deletes it", func(t *testing.T) {
 		for _, items := range []string{"{", `{"v":2,"items":[]}`} {
 			db, tables := d.open(t), newNoteTables()
 			a := attach(t, d.notesIn(t, db, tables, nil), keyOf("recording"), nil)
@@ -179,6 +179,7 @@ func testNotesDamaged(t *testing.T, d database) {
 			run(t, db, `UPDATE `+tables+`_recalls SET items = '`+items+`'`)
 			_, err := a.Recall(t.Context(), &memory.TurnStarted{Operation: a.under("op"), Turn: memory.Turn{Input: []memory.Message{memory.UserMessage("zebra")}}})
 			require.ErrorIs(t, err, notes.ErrMalformed)
+			require.Empty(t, a.recall(t, "another op", "zebra"))
 			require.NoError(t, a.Erase(t.Context(), &memory.EraseRequest{Operation: a.under("")}))
 			require.Empty(t, a.recall(t, "op", "zebra"))
 		}
