@@ -221,7 +221,7 @@ func TestACreateInDoubtIsNotSentAgain(t *testing.T) {
 			require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
 			require.NotErrorIs(t, err, filememory.ErrConflict)
 			assert.Equal(t, 1, s.count("EVAL"))
-			assert.Equal(t, 1, s.count("HGET"), "it reads what became of it")
+			assert.Equal(t, 2, s.count("HGETALL"), "it reads what became of it")
 			assert.Empty(t, s.keys(), "it is back")
 		})
 	}
@@ -290,7 +290,7 @@ func TestAChangeThatMayHaveHappenedIsUnknownAndNoConflict(t *testing.T) {
 		require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
 		require.ErrorIs(t, err, upstash.ErrNoReply)
 		assert.Equal(t, 3, s.count("EVAL"))
-		assert.Equal(t, 1, s.count("HGET"))
+		assert.Equal(t, 1, s.count("HGETALL"))
 	})
 	t.Run("never sent", func(t *testing.T) {
 		t.Parallel()
@@ -308,6 +308,18 @@ func TestAChangeThatMayHaveHappenedIsUnknownAndNoConflict(t *testing.T) {
 		_, err := s.documents(t).Write(t.Context(), key, []byte("mine"), "")
 		require.ErrorIs(t, err, filememory.ErrUnknownOutcome)
 	})
+}
+
+func TestAForeignHashIsNotTakenForADeletedDocument(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	d := s.documents(t)
+	foreign := map[string]string{"content": "no version"}
+	s.set(stored(key), foreign)
+	s.next("EVAL", losesReply, losesReply, losesReply)
+	require.ErrorIs(t, d.Delete(t.Context(), key, "r1"), filememory.ErrUnknownOutcome)
+	require.ErrorIs(t, d.Delete(t.Context(), key, "r1"), upstash.ErrShape)
+	assert.Equal(t, foreign, s.get(stored(key)))
 }
 
 func TestErrorsAreTyped(t *testing.T) {

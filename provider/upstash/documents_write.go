@@ -3,6 +3,7 @@ package upstash
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"unicode/utf8"
 
 	"github.com/recollect-go/recollect/internal/docstore"
@@ -92,18 +93,17 @@ func (d *Documents) settle(ctx context.Context, c *change, cause error) error {
 	if ctx.Err() != nil {
 		return unknown(c.operation, cause)
 	}
-	if stored, err := d.storedVersion(ctx, c); err == nil && c.isDone(stored) {
+	if stored, err := d.storedVersion(ctx, c.key); err == nil && c.isDone(stored) {
 		return nil
 	}
 	return unknown(c.operation, cause)
 }
 
-// storedVersion returns the version of the document, "" when there is none.
-func (d *Documents) storedVersion(ctx context.Context, c *change) (string, error) {
-	result, err := d.client.run(ctx, c.operation, command{"HGET", d.prefix + c.key, versionField})
-	if err != nil {
-		return "", err
+// storedVersion returns the version of the document, "" when there is none. Something else at its key is an error.
+func (d *Documents) storedVersion(ctx context.Context, key string) (string, error) {
+	_, version, err := d.Read(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
 	}
-	version, _, err := result.text()
 	return version, err
 }

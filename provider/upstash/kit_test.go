@@ -34,7 +34,7 @@ func (s *shelf) loseReply(applied bool) {
 		first = losesReply
 	}
 	s.server.nextOfOne("EVAL", first, hangsUp, hangsUp)
-	s.server.next("HGET", hangsUp, hangsUp, hangsUp)
+	s.server.next("HGETALL", hangsUp, hangsUp, hangsUp)
 }
 
 // bytesRefused is checked by TestTextIsKeptAndBytesAreRefused.

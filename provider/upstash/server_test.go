@@ -255,8 +255,6 @@ func (s *server) do(command []string) any {
 	switch {
 	case name == "HGETALL" && len(args) == 1:
 		return s.hgetall(args[0])
-	case name == "HGET" && len(args) == 2:
-		return s.hget(args[0], args[1])
 	case name == "TYPE" && len(args) == 1:
 		return s.kind(args[0])
 	case name == "EVAL" && len(args) >= 3 && args[1] == "1":
@@ -297,17 +295,6 @@ func (s *server) hgetall(key string) any {
 		list = append(list, field, value)
 	}
 	return list
-}
-
-func (s *server) hget(key, field string) any {
-	hash, ok := s.values[key].(map[string]string)
-	if !ok && s.values[key] != nil {
-		return wrongType
-	}
-	if value, ok := hash[field]; ok {
-		return value
-	}
-	return nil
 }
 
 func (s *server) kind(key string) any {
