@@ -39,5 +39,6 @@
 //
 // What is forgotten, has expired or is erased is deleted from every table, recorded recalls included, whatever has become of
 // its row. Whether its bytes also leave the file at once is the database's affair: PRAGMA secure_delete in SQLite, with a
-// checkpoint in WAL mode, and VACUUM in PostgreSQL. The record that an operation was captured stays until Options.OperationLife is over, or the scope is erased.
+// checkpoint in WAL mode, and VACUUM in PostgreSQL. The record that an operation was captured stays until
+// Options.OperationLife is over, or the scope is erased.
 package notes
